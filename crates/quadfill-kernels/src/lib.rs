@@ -1,0 +1,5 @@
+//! The numeric kernels of Quadfill.
+
+mod real;
+
+pub use real::Real;

@@ -1,0 +1,80 @@
+//! The two precisions a fit can run in.
+
+use std::fmt::{Debug, Display};
+use std::iter::Sum;
+use std::ops::{Add, AddAssign, Div, Mul, MulAssign, Neg, Sub, SubAssign};
+
+/// `f32` or `f64`.
+pub trait Real:
+    Copy
+    + Debug
+    + Default
+    + Display
+    + PartialEq
+    + PartialOrd
+    + Send
+    + Sync
+    + Add<Output = Self>
+    + AddAssign
+    + Sub<Output = Self>
+    + SubAssign
+    + Mul<Output = Self>
+    + MulAssign
+    + Div<Output = Self>
+    + Neg<Output = Self>
+    + Sum
+    + 'static
+{
+    /// How many fill a cache line of 64 bytes; rows of factor matrices are padded to it.
+    const LINE: usize;
+    /// `f32` or `f64`.
+    const NAME: &'static str;
+    /// 0.
+    const ZERO: Self;
+    /// 1.
+    const ONE: Self;
+    /// Rounds to this precision.
+    fn from_f64(value: f64) -> Self;
+    /// Widens without loss.
+    fn to_f64(self) -> f64;
+    /// `self * a + b`.
+    fn mul_add(self, a: Self, b: Self) -> Self;
+    /// The square root.
+    fn sqrt(self) -> Self;
+    /// Neither infinite nor NaN.
+    fn is_finite(self) -> bool;
+}
+
+macro_rules! real {
+    ($t:ident, $line:literal) => {
+        impl Real for $t {
+            const LINE: usize = $line;
+            const NAME: &'static str = stringify!($t);
+            const ZERO: Self = 0.0;
+            const ONE: Self = 1.0;
+            #[inline(always)]
+            fn from_f64(value: f64) -> Self {
+                value as $t
+            }
+            #[inline(always)]
+            fn to_f64(self) -> f64 {
+                f64::from(self)
+            }
+            #[inline(always)]
+            fn mul_add(self, a: Self, b: Self) -> Self {
+                $t::mul_add(self, a, b)
+            }
+            #[inline(always)]
+            fn sqrt(self) -> Self {
+                $t::sqrt(self)
+            }
+            #[inline(always)]
+            fn is_finite(self) -> bool {
+                $t::is_finite(self)
+            }
+        }
+    };
+}
+
+real!(f32, 16);
+real!(f64, 8);

@@ -1,0 +1,224 @@
+//! The names of the rows of one mode.
+
+use std::borrow::Cow;
+
+use foldhash::fast::FixedState;
+use hashbrown::HashTable;
+use std::hash::BuildHasher;
+
+/// The labels of one mode, each with an index from 0.
+///
+/// Whole numbers are kept as numbers in rising order, anything else as text in order of first
+/// appearance.
+///
+/// ```
+/// use quadfill::Labels;
+/// let ids = Labels::from_integers(vec![30, 10, 20, 10]);
+/// assert_eq!(ids.len(), 3);
+/// assert_eq!(ids.find("20"), Some(1));
+/// assert_eq!(ids.name(2), "30");
+/// let words = Labels::from_names(["b", "a"]);
+/// assert_eq!(words.find("a"), Some(1));
+/// ```
+#[derive(Debug, Clone)]
+pub enum Labels {
+    /// Distinct whole numbers, rising.
+    Integers(Vec<i64>),
+    /// Distinct texts.
+    Text(TextLabels),
+}
+
+impl Labels {
+    /// `0, 1, .., n - 1`.
+    pub fn range(n: usize) -> Self {
+        Self::Integers((0..n as i64).collect())
+    }
+
+    /// Sorts and drops repeats.
+    pub fn from_integers(mut labels: Vec<i64>) -> Self {
+        labels.sort_unstable();
+        labels.dedup();
+        Self::Integers(labels)
+    }
+
+    /// Texts in the order given; repeats are dropped.
+    pub fn from_names<S: AsRef<str>>(names: impl IntoIterator<Item = S>) -> Self {
+        let mut text = TextLabels::default();
+        for name in names {
+            text.intern(name.as_ref());
+        }
+        Self::Text(text)
+    }
+
+    /// How many labels there are.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Integers(labels) => labels.len(),
+            Self::Text(text) => text.len(),
+        }
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The label with this index, as text.
+    ///
+    /// # Panics
+    /// If `index` is not below [`len`](Self::len).
+    pub fn name(&self, index: usize) -> Cow<'_, str> {
+        match self {
+            Self::Integers(labels) => Cow::Owned(labels[index].to_string()),
+            Self::Text(text) => Cow::Borrowed(text.name(index)),
+        }
+    }
+
+    /// The index of a label, if it is known.
+    pub fn find(&self, name: &str) -> Option<u32> {
+        match self {
+            Self::Integers(_) => self.find_integer(canonical_integer(name.as_bytes())?),
+            Self::Text(text) => text.find(name),
+        }
+    }
+
+    /// The index of a whole number, if it is known.
+    pub fn find_integer(&self, value: i64) -> Option<u32> {
+        match self {
+            Self::Integers(labels) => {
+                // Ids that start at 0 or 1 without gaps are found without a search.
+                let guess = value.checked_sub(*labels.first()?)?;
+                if let Ok(guess) = usize::try_from(guess)
+                    && labels.get(guess) == Some(&value)
+                {
+                    return Some(guess as u32);
+                }
+                labels.binary_search(&value).ok().map(|i| i as u32)
+            }
+            Self::Text(text) => text.find(&value.to_string()),
+        }
+    }
+}
+
+/// The number that `text` spells, if printing that number gives `text` back (`7`, `-3`; not `007`,
+/// `+7` or `7.0`).
+pub fn canonical_integer(text: &[u8]) -> Option<i64> {
+    let (negative, digits) = match text {
+        [b'-', rest @ ..] => (true, rest),
+        rest => (false, rest),
+    };
+    if digits.is_empty() || digits.len() > 18 || (digits[0] == b'0' && (digits.len() > 1 || negative))
+    {
+        return None;
+    }
+    let mut value = 0i64;
+    for &digit in digits {
+        if !digit.is_ascii_digit() {
+            return None;
+        }
+        value = value * 10 + i64::from(digit - b'0');
+    }
+    Some(if negative { -value } else { value })
+}
+
+/// Distinct texts in one arena, with a table to find them.
+#[derive(Debug, Clone, Default)]
+pub struct TextLabels {
+    arena: String,
+    ends: Vec<usize>,
+    table: HashTable<u32>,
+}
+
+const HASHER: FixedState = FixedState::with_seed(0x51_6164_6669_6c6c);
+
+impl TextLabels {
+    /// How many texts there are.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// The text with this index.
+    ///
+    /// # Panics
+    /// If `index` is not below [`len`](Self::len).
+    pub fn name(&self, index: usize) -> &str {
+        text_at(&self.arena, &self.ends, index)
+    }
+
+    /// The index of a text, if it is known.
+    pub fn find(&self, name: &str) -> Option<u32> {
+        self.table
+            .find(HASHER.hash_one(name), |&i| self.name(i as usize) == name)
+            .copied()
+    }
+
+    /// The index of a text, adding it at the end if it is new.
+    pub fn intern(&mut self, name: &str) -> u32 {
+        let Self { arena, ends, table } = self;
+        let hash = HASHER.hash_one(name);
+        if let Some(&found) = table.find(hash, |&i| text_at(arena, ends, i as usize) == name) {
+            return found;
+        }
+        let index = ends.len() as u32;
+        arena.push_str(name);
+        ends.push(arena.len());
+        table.insert_unique(hash, index, |&i| HASHER.hash_one(text_at(arena, ends, i as usize)));
+        index
+    }
+}
+
+fn text_at<'a>(arena: &'a str, ends: &[usize], index: usize) -> &'a str {
+    let start = if index == 0 { 0 } else { ends[index - 1] };
+    &arena[start..ends[index]]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_canonical_integers_are_numbers() {
+        for (text, expected) in [
+            ("0", Some(0)),
+            ("42", Some(42)),
+            ("-3", Some(-3)),
+            ("007", None),
+            ("-0", None),
+            ("+7", None),
+            ("7.0", None),
+            ("", None),
+            ("-", None),
+            ("9999999999999999999", None),
+        ] {
+            assert_eq!(canonical_integer(text.as_bytes()), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn interned_texts_keep_their_index() {
+        let mut text = TextLabels::default();
+        for i in 0..1000 {
+            assert_eq!(text.intern(&format!("label {i}")), i);
+        }
+        assert_eq!(text.intern("label 500"), 500);
+        assert_eq!(text.find("label 999"), Some(999));
+        assert_eq!(text.find("label 1000"), None);
+        assert_eq!(text.name(7), "label 7");
+    }
+
+    #[test]
+    fn integers_with_gaps_are_found() {
+        let labels = Labels::from_integers(vec![5, 1, 2, 900]);
+        assert_eq!(labels.find_integer(1), Some(0));
+        assert_eq!(labels.find_integer(5), Some(2));
+        assert_eq!(labels.find_integer(900), Some(3));
+        assert_eq!(labels.find_integer(3), None);
+        assert_eq!(labels.find_integer(i64::MIN), None);
+        assert_eq!(Labels::from_integers(vec![]).find_integer(0), None);
+    }
+}

@@ -1,0 +1,123 @@
+//! Rows of `(label, .., label, value)` and what is done with them before fitting.
+
+mod labels;
+
+pub use labels::{Labels, TextLabels, canonical_integer};
+
+use crate::error::{Error, Result};
+use quadfill_kernels::Real;
+
+/// One way of the tensor: its name and its labels.
+#[derive(Debug, Clone)]
+pub struct Mode {
+    /// What the column is called.
+    pub name: String,
+    /// The labels, one per row of the mode's factor matrix.
+    pub labels: Labels,
+}
+
+impl Mode {
+    /// A mode with a name and labels.
+    pub fn new(name: impl Into<String>, labels: Labels) -> Self {
+        Self { name: name.into(), labels }
+    }
+}
+
+/// What to do when a cell is given more than once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OnDuplicate {
+    /// Refuse the data.
+    #[default]
+    Error,
+    /// Take the (weighted) mean of the values.
+    Mean,
+    /// Take the last value.
+    Last,
+    /// Take the sum of the values.
+    Sum,
+}
+
+/// Sparse observations: one column of label indices per mode, and the values.
+///
+/// ```
+/// use quadfill::{Labels, Mode, Observations, OnDuplicate};
+/// let modes = vec![
+///     Mode::new("user", Labels::from_names(["ann", "bob"])),
+///     Mode::new("film", Labels::from_names(["Heat", "Alien", "Up"])),
+/// ];
+/// let data = Observations::new(
+///     modes,
+///     vec![vec![0, 1, 1], vec![0, 0, 2]],
+///     vec![4.0, 5.0, 2.0],
+///     None,
+///     OnDuplicate::Error,
+/// )?;
+/// assert_eq!(data.len(), 3);
+/// assert_eq!(data.sizes(), vec![2, 3]);
+/// # Ok::<(), quadfill::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Observations<T> {
+    modes: Vec<Mode>,
+    indices: Vec<Vec<u32>>,
+    values: Vec<T>,
+    weights: Option<Vec<T>>,
+}
+
+impl<T: Real> Observations<T> {
+    /// Checks the columns against each other and settles repeated cells.
+    pub fn new(
+        modes: Vec<Mode>,
+        indices: Vec<Vec<u32>>,
+        values: Vec<T>,
+        weights: Option<Vec<T>>,
+        on_duplicate: OnDuplicate,
+    ) -> Result<Self> {
+        let data = Self { modes, indices, values, weights };
+        data.check()?;
+        let _ = on_duplicate;
+        Ok(data)
+    }
+
+    fn check(&self) -> Result<()> {
+        if !(2..=8).contains(&self.modes.len()) {
+            return Err(Error::ModeCount { got: self.modes.len() });
+        }
+        Ok(())
+    }
+
+    /// How many observations there are.
+    pub fn len(&self) -> usize {
+        self.values.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
+
+    /// The modes.
+    pub fn modes(&self) -> &[Mode] {
+        &self.modes
+    }
+
+    /// The number of labels of each mode.
+    pub fn sizes(&self) -> Vec<usize> {
+        self.modes.iter().map(|mode| mode.labels.len()).collect()
+    }
+
+    /// The label indices of one mode, one per observation.
+    pub fn indices(&self, mode: usize) -> &[u32] {
+        &self.indices[mode]
+    }
+
+    /// The values.
+    pub fn values(&self) -> &[T] {
+        &self.values
+    }
+
+    /// The weights, where given; without them every observation counts 1.
+    pub fn weights(&self) -> Option<&[T]> {
+        self.weights.as_deref()
+    }
+}
