@@ -18,6 +18,12 @@ pub enum Error {
         /// How many modes there were.
         got: usize,
     },
+    /// More than 32-bit positions can count.
+    #[error("the data have {got} observations: Quadfill works with at most 4,294,967,295")]
+    TooMany {
+        /// How many observations there were.
+        got: usize,
+    },
     /// Columns of different lengths.
     #[error("column {column} has {got} entries where {expected} were expected")]
     ColumnLength {

@@ -11,8 +11,13 @@
 //! The modules follow the way of the data: [`observations`] → [`views`] → [`model`] →
 //! [`objective`] → [`solve`] → [`file`](mod@file) → [`apply`].
 
+pub mod apply;
 pub mod error;
+pub mod model;
+pub mod objective;
 pub mod observations;
+pub mod solve;
+pub mod views;
 
 pub use error::{Error, Result};
 pub use observations::{Labels, Mode, Observations, OnDuplicate};

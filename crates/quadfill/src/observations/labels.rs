@@ -107,7 +107,9 @@ pub fn canonical_integer(text: &[u8]) -> Option<i64> {
         [b'-', rest @ ..] => (true, rest),
         rest => (false, rest),
     };
-    if digits.is_empty() || digits.len() > 18 || (digits[0] == b'0' && (digits.len() > 1 || negative))
+    if digits.is_empty()
+        || digits.len() > 18
+        || (digits[0] == b'0' && (digits.len() > 1 || negative))
     {
         return None;
     }
@@ -167,7 +169,9 @@ impl TextLabels {
         let index = ends.len() as u32;
         arena.push_str(name);
         ends.push(arena.len());
-        table.insert_unique(hash, index, |&i| HASHER.hash_one(text_at(arena, ends, i as usize)));
+        table.insert_unique(hash, index, |&i| {
+            HASHER.hash_one(text_at(arena, ends, i as usize))
+        });
         index
     }
 }

@@ -1,8 +1,12 @@
 //! Rows of `(label, .., label, value)` and what is done with them before fitting.
 
+mod duplicates;
 mod labels;
+mod split;
+mod summary;
 
 pub use labels::{Labels, TextLabels, canonical_integer};
+pub use summary::{ModeSummary, Summary};
 
 use crate::error::{Error, Result};
 use quadfill_kernels::Real;
@@ -19,7 +23,10 @@ pub struct Mode {
 impl Mode {
     /// A mode with a name and labels.
     pub fn new(name: impl Into<String>, labels: Labels) -> Self {
-        Self { name: name.into(), labels }
+        Self {
+            name: name.into(),
+            labels,
+        }
     }
 }
 
@@ -73,17 +80,106 @@ impl<T: Real> Observations<T> {
         weights: Option<Vec<T>>,
         on_duplicate: OnDuplicate,
     ) -> Result<Self> {
-        let data = Self { modes, indices, values, weights };
+        let mut data = Self {
+            modes,
+            indices,
+            values,
+            weights,
+        };
         data.check()?;
-        let _ = on_duplicate;
+        duplicates::settle(&mut data, on_duplicate)?;
         Ok(data)
     }
 
     fn check(&self) -> Result<()> {
         if !(2..=8).contains(&self.modes.len()) {
-            return Err(Error::ModeCount { got: self.modes.len() });
+            return Err(Error::ModeCount {
+                got: self.modes.len(),
+            });
+        }
+        if self.values.is_empty() {
+            return Err(Error::Empty);
+        }
+        if u32::try_from(self.values.len()).is_err() {
+            return Err(Error::TooMany {
+                got: self.values.len(),
+            });
+        }
+        let length = |column: &str, got: usize| {
+            if got == self.values.len() {
+                return Ok(());
+            }
+            Err(Error::ColumnLength {
+                column: column.to_owned(),
+                expected: self.values.len(),
+                got,
+            })
+        };
+        if self.indices.len() != self.modes.len() {
+            return Err(Error::ColumnLength {
+                column: "of indices".to_owned(),
+                expected: self.modes.len(),
+                got: self.indices.len(),
+            });
+        }
+        for (mode, column) in self.modes.iter().zip(&self.indices) {
+            length(&mode.name, column.len())?;
+            let labels = mode.labels.len();
+            if let Some(row) = column.iter().position(|&i| i as usize >= labels) {
+                let (mode, index) = (mode.name.clone(), column[row]);
+                return Err(Error::IndexOutOfRange {
+                    row,
+                    mode,
+                    index,
+                    labels,
+                });
+            }
+        }
+        if let Some(row) = self.values.iter().position(|v| !v.is_finite()) {
+            return Err(Error::NotFinite {
+                row,
+                value: self.values[row].to_f64(),
+            });
+        }
+        if let Some(weights) = &self.weights {
+            length("weight", weights.len())?;
+            if let Some(row) = weights.iter().position(|&w| !w.is_finite() || w < T::ZERO) {
+                return Err(Error::BadWeight {
+                    row,
+                    weight: weights[row].to_f64(),
+                });
+            }
         }
         Ok(())
+    }
+
+    /// Puts columns together that are known to be sound.
+    pub(crate) fn from_checked(
+        modes: Vec<Mode>,
+        indices: Vec<Vec<u32>>,
+        values: Vec<T>,
+        weights: Option<Vec<T>>,
+    ) -> Self {
+        Self {
+            modes,
+            indices,
+            values,
+            weights,
+        }
+    }
+
+    /// Takes the columns apart: modes, indices, values, weights.
+    pub fn into_parts(self) -> (Vec<Mode>, Vec<Vec<u32>>, Vec<T>, Option<Vec<T>>) {
+        (self.modes, self.indices, self.values, self.weights)
+    }
+
+    /// The labels of one observation, separated by commas.
+    pub fn describe(&self, row: usize) -> String {
+        let labels = self.modes.iter().zip(&self.indices);
+        let names: Vec<_> = labels
+            .map(|(m, column)| m.labels.name(column[row] as usize))
+            .collect();
+        names.join(", ")
     }
 
     /// How many observations there are.

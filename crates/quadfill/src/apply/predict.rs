@@ -1,0 +1,89 @@
+//! Predictions for given cells.
+
+use rayon::prelude::*;
+
+use crate::model::{Interaction, ModelSpec, Parameters};
+use quadfill_kernels::Real;
+
+/// Stands for a label that the model does not know.
+pub const UNKNOWN: u32 = u32::MAX;
+
+/// Predictions of a fitted model, one cell at a time or many in parallel.
+#[derive(Debug, Clone, Copy)]
+pub struct Predictor<'a, T: Real> {
+    spec: &'a ModelSpec,
+    parameters: &'a Parameters<T>,
+}
+
+impl<'a, T: Real> Predictor<'a, T> {
+    /// Predicts with these parameters.
+    pub fn new(spec: &'a ModelSpec, parameters: &'a Parameters<T>) -> Self {
+        Self { spec, parameters }
+    }
+
+    /// The prediction for one cell. Terms of an [`UNKNOWN`] label are left out: its bias and its pairs
+    /// for quadratic models, the whole product for CP.
+    pub fn cell(&self, labels: &[u32]) -> f64 {
+        let row = |mode: usize| {
+            (labels[mode] != UNKNOWN).then(|| {
+                self.parameters
+                    .row(self.spec.groups[mode], labels[mode] as usize)
+            })
+        };
+        let mut prediction = self.parameters.mean;
+        for (mode, &label) in labels.iter().enumerate() {
+            if label != UNKNOWN {
+                prediction += self
+                    .parameters
+                    .bias(self.spec.groups[mode], label as usize)
+                    .to_f64();
+            }
+        }
+        prediction
+            + match &self.spec.interaction {
+                Interaction::Quadratic(kernel) => {
+                    let mut sum = 0.0;
+                    for a in 0..labels.len() {
+                        for b in 0..=a {
+                            let entry = kernel.get(a, b);
+                            if entry == 0.0 {
+                                continue;
+                            }
+                            if let (Some(x), Some(y)) = (row(a), row(b)) {
+                                sum += if a == b { entry } else { 2.0 * entry } * inner(x, y);
+                            }
+                        }
+                    }
+                    sum
+                }
+                Interaction::Cp => {
+                    let rows: Option<Vec<&[T]>> = (0..labels.len()).map(row).collect();
+                    rows.map_or(0.0, |rows| {
+                        (0..self.spec.rank)
+                            .map(|l| rows.iter().map(|row| row[l].to_f64()).product::<f64>())
+                            .sum()
+                    })
+                }
+            }
+    }
+
+    /// The predictions for cells given as one column of labels per mode.
+    pub fn cells(&self, columns: &[&[u32]]) -> Vec<f64> {
+        let len = columns.first().map_or(0, |column| column.len());
+        (0..len)
+            .into_par_iter()
+            .with_min_len(1024)
+            .map(|at| {
+                let mut labels = [0u32; 8];
+                for (label, column) in labels.iter_mut().zip(columns) {
+                    *label = column[at];
+                }
+                self.cell(&labels[..columns.len()])
+            })
+            .collect()
+    }
+}
+
+fn inner<T: Real>(x: &[T], y: &[T]) -> f64 {
+    x.iter().zip(y).map(|(x, y)| x.to_f64() * y.to_f64()).sum()
+}

@@ -1,0 +1,173 @@
+//! What is fitted: how the rows picked by a cell make a number, and the numbers themselves.
+
+mod freedom;
+mod kernel;
+mod parameters;
+
+pub use kernel::Kernel;
+pub use parameters::{Layout, Parameters};
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+
+/// How the rows of a cell make its prediction.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Interaction {
+    /// The sum of `K[a][b] <u_a, u_b>` over all pairs.
+    Quadratic(Kernel),
+    /// The sum over columns of the product over modes.
+    Cp,
+}
+
+/// What is added to the interaction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Offsets {
+    /// Nothing.
+    None,
+    /// The mean of the data, fixed before the fit.
+    Mean,
+    /// The mean, and one fitted bias per label of every mode.
+    Modes,
+}
+
+/// A model without its numbers.
+///
+/// ```
+/// use quadfill::model::{Kernel, ModelSpec, Offsets};
+/// let spec = ModelSpec::quadratic(Kernel::pairwise(3), 5);
+/// // 600 rows of 5 numbers, less the rotations that change nothing.
+/// assert_eq!(spec.degrees_of_freedom(&[200, 200, 200]), 2990);
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ModelSpec {
+    /// How rows make predictions.
+    pub interaction: Interaction,
+    /// How many columns each factor matrix has.
+    pub rank: usize,
+    /// What is added to the interaction.
+    pub offsets: Offsets,
+    /// For each mode the factor matrix it uses: `[0, 1, 2]` when none is shared, `[0, 1, 0]` when
+    /// the first and the third mode share theirs.
+    pub groups: Vec<usize>,
+}
+
+impl ModelSpec {
+    /// A quadratic model without offsets or shared factors.
+    pub fn quadratic(kernel: Kernel, rank: usize) -> Self {
+        let groups = (0..kernel.modes()).collect();
+        Self {
+            interaction: Interaction::Quadratic(kernel),
+            rank,
+            offsets: Offsets::None,
+            groups,
+        }
+    }
+
+    /// A CP model without offsets or shared factors.
+    pub fn cp(modes: usize, rank: usize) -> Self {
+        let groups = (0..modes).collect();
+        Self {
+            interaction: Interaction::Cp,
+            rank,
+            offsets: Offsets::None,
+            groups,
+        }
+    }
+
+    /// The same with other offsets.
+    #[must_use]
+    pub fn with_offsets(mut self, offsets: Offsets) -> Self {
+        self.offsets = offsets;
+        self
+    }
+
+    /// The same with other rank.
+    #[must_use]
+    pub fn with_rank(mut self, rank: usize) -> Self {
+        self.rank = rank;
+        self
+    }
+
+    /// The same with the given modes sharing one factor matrix. They must have the same labels.
+    #[must_use]
+    pub fn with_tied(mut self, modes: &[usize]) -> Self {
+        if let Some(&first) = modes.iter().min() {
+            for &mode in modes {
+                self.groups[mode] = self.groups[first];
+            }
+        }
+        // Number the matrices without gaps, in order of first use.
+        let mut seen = Vec::new();
+        for group in &mut self.groups {
+            let at = seen.iter().position(|s| s == group).unwrap_or_else(|| {
+                seen.push(*group);
+                seen.len() - 1
+            });
+            *group = at;
+        }
+        self
+    }
+
+    /// How many modes the model is for.
+    pub fn modes(&self) -> usize {
+        self.groups.len()
+    }
+
+    /// Whether any two modes share a factor matrix.
+    pub fn is_tied(&self) -> bool {
+        self.group_count() < self.modes()
+    }
+
+    /// How many factor matrices there are.
+    pub fn group_count(&self) -> usize {
+        self.groups.iter().max().map_or(0, |&g| g + 1)
+    }
+
+    /// The modes that use a factor matrix.
+    pub fn group_modes(&self, group: usize) -> impl Iterator<Item = usize> + '_ {
+        self.groups
+            .iter()
+            .enumerate()
+            .filter(move |&(_, &g)| g == group)
+            .map(|(mode, _)| mode)
+    }
+
+    /// The rows of each factor matrix, given the labels of each mode.
+    pub fn group_sizes(&self, sizes: &[usize]) -> Vec<usize> {
+        let mut rows = vec![0; self.group_count()];
+        for (&group, &size) in self.groups.iter().zip(sizes) {
+            rows[group] = rows[group].max(size);
+        }
+        rows
+    }
+
+    /// Checks the model against data with `sizes` labels per mode.
+    pub fn check(&self, sizes: &[usize]) -> Result<()> {
+        if self.rank == 0 || self.rank > 4096 {
+            return Err(Error::Setting(format!(
+                "rank {} is out of range: choose 1 to 4096",
+                self.rank
+            )));
+        }
+        if self.modes() != sizes.len() {
+            return Err(Error::Setting(format!(
+                "the model is for {} modes but the data have {}",
+                self.modes(),
+                sizes.len()
+            )));
+        }
+        for group in 0..self.group_count() {
+            let mut rows = self.group_modes(group).map(|mode| sizes[mode]);
+            let first = rows.next().unwrap_or(0);
+            if rows.any(|size| size != first) {
+                return Err(Error::Setting(
+                    "modes that share factors must have the same labels".to_owned(),
+                ));
+            }
+        }
+        Ok(())
+    }
+}

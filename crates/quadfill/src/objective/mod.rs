@@ -1,0 +1,476 @@
+//! What is minimised, and its value, gradient and Hessian-vector product for every model.
+//!
+//! ```text
+//! f(U) = (1/m) * sum over observations of w_t * (pred_t - y_t)^2
+//!      + sum over rows of lambda_row * |u|^2 + lambda_bias * sum over biases of b^2
+//!      + lambda2 * sum over rows of max(0, |u| - sqrt(alpha))^4
+//!      + <C, U U^T>
+//! ```
+
+mod point;
+mod rows;
+mod terms;
+
+pub use point::Point;
+pub use terms::{Incoherence, PERTURBATION_LIMIT, PenaltyScale, Perturbation};
+
+use crate::model::{Interaction, ModelSpec, Parameters};
+use crate::views::{Plan, Views};
+use quadfill_kernels::Kernels;
+use quadfill_kernels::{Real, sum};
+
+/// The objective of a model on data, with all its terms.
+#[derive(Debug, Clone)]
+pub struct Objective<'a, T: Real> {
+    views: &'a Views<T>,
+    spec: ModelSpec,
+    penalty: f64,
+    bias_penalty: f64,
+    profile: Option<Vec<Vec<f64>>>,
+    incoherence: Option<Incoherence>,
+    perturbation: Option<Perturbation>,
+    forms: Vec<ModeForm<T>>,
+    plans: Vec<Plan>,
+    value_plan: Plan,
+    kernels: Kernels,
+}
+
+/// The kernel matrix as one mode sees it.
+#[derive(Debug, Clone)]
+struct ModeForm<T> {
+    own: T,
+    cross: Vec<T>,
+    among: Vec<T>,
+}
+
+impl<T: Real> ModeForm<T> {
+    fn new(spec: &ModelSpec, mode: usize) -> Self {
+        let Interaction::Quadratic(kernel) = &spec.interaction else {
+            return Self {
+                own: T::ZERO,
+                cross: Vec::new(),
+                among: Vec::new(),
+            };
+        };
+        let entry = |a, b| T::from_f64(kernel.get(a, b));
+        let others: Vec<usize> = (0..spec.modes()).filter(|&b| b != mode).collect();
+        Self {
+            own: entry(mode, mode),
+            cross: others.iter().map(|&b| entry(mode, b)).collect(),
+            among: others
+                .iter()
+                .flat_map(|&b| others.iter().map(move |&c| entry(b, c)))
+                .collect(),
+        }
+    }
+}
+
+/// The objective, term by term.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Value {
+    /// The weighted mean squared residual.
+    pub data: f64,
+    /// Row and bias penalties.
+    pub penalty: f64,
+    /// The quartic penalty.
+    pub incoherence: f64,
+    /// `<C, U U^T>`.
+    pub perturbation: f64,
+}
+
+impl Value {
+    /// The sum of all terms.
+    pub fn total(&self) -> f64 {
+        self.data + self.penalty + self.incoherence + self.perturbation
+    }
+}
+
+impl<'a, T: Real> Objective<'a, T> {
+    /// The objective with a penalty alone.
+    ///
+    /// # Panics
+    /// If the model is not for these data ([`ModelSpec::check`] says so politely).
+    pub fn new(views: &'a Views<T>, spec: &ModelSpec, penalty: f64, scale: PenaltyScale) -> Self {
+        assert!(
+            spec.check(&views.sizes()).is_ok(),
+            "the model fits the data"
+        );
+        let plans: Vec<Plan> = (0..spec.group_count())
+            .map(|group| Plan::new(views, spec.group_modes(group).collect()))
+            .collect();
+        // The mode with the most labels shares out best.
+        let sizes = views.sizes();
+        let widest = (0..sizes.len())
+            .max_by_key(|&mode| sizes[mode])
+            .unwrap_or(0);
+        Self {
+            views,
+            penalty,
+            bias_penalty: DEFAULT_BIAS_COUNT / views.len() as f64,
+            profile: (scale == PenaltyScale::Count).then(|| count_profile(views, spec)),
+            incoherence: None,
+            perturbation: None,
+            forms: (0..spec.modes())
+                .map(|mode| ModeForm::new(spec, mode))
+                .collect(),
+            plans,
+            value_plan: Plan::new(views, vec![widest]),
+            kernels: Kernels::detect(),
+            spec: spec.clone(),
+        }
+    }
+
+    /// Adds the quartic penalty.
+    #[must_use]
+    pub fn with_incoherence(mut self, incoherence: Option<Incoherence>) -> Self {
+        self.incoherence = incoherence;
+        self
+    }
+
+    /// Adds the perturbation `C`.
+    #[must_use]
+    pub fn with_perturbation(mut self, perturbation: Option<Perturbation>) -> Self {
+        self.perturbation = perturbation;
+        self
+    }
+
+    /// Changes the penalty, keeping everything else.
+    pub fn set_penalty(&mut self, penalty: f64) {
+        self.penalty = penalty;
+    }
+
+    /// The penalty `lambda`.
+    pub fn penalty(&self) -> f64 {
+        self.penalty
+    }
+
+    /// The ridge on every bias.
+    pub fn bias_penalty(&self) -> f64 {
+        self.bias_penalty
+    }
+
+    /// The penalty of one row.
+    pub fn row_penalty(&self, group: usize, label: usize) -> f64 {
+        self.penalty * self.row_profile(group, label)
+    }
+
+    /// The penalty of one row over `lambda`.
+    pub fn row_profile(&self, group: usize, label: usize) -> f64 {
+        self.profile
+            .as_ref()
+            .map_or(1.0, |profile| profile[group][label])
+    }
+
+    /// The data.
+    pub fn views(&self) -> &'a Views<T> {
+        self.views
+    }
+
+    /// The model.
+    pub fn spec(&self) -> &ModelSpec {
+        &self.spec
+    }
+
+    pub(crate) fn incoherence(&self) -> Option<&Incoherence> {
+        self.incoherence.as_ref()
+    }
+
+    pub(crate) fn perturbation(&self) -> Option<&Perturbation> {
+        self.perturbation.as_ref()
+    }
+
+    /// The weighted mean squared residual alone.
+    pub fn data_value(&self, parameters: &Parameters<T>) -> f64 {
+        let point = self.point(parameters);
+        let sums = self.unit_sums(&self.value_plan, |segment, workspace| {
+            self.kernels.squared_residuals(
+                &point.context(segment.mode),
+                &point.row_cells(self.views, segment),
+                workspace,
+            )
+        });
+        sum::ordered_sum(&sums) / self.views.len() as f64
+    }
+
+    /// Everything but the data term.
+    pub fn penalty_value(&self, parameters: &Parameters<T>) -> f64 {
+        let value = self.value_without_data(parameters);
+        value.penalty + value.incoherence + value.perturbation
+    }
+
+    /// The objective at a point, term by term.
+    pub fn value(&self, parameters: &Parameters<T>) -> Value {
+        Value {
+            data: self.data_value(parameters),
+            ..self.value_without_data(parameters)
+        }
+    }
+
+    fn value_without_data(&self, parameters: &Parameters<T>) -> Value {
+        let (mut penalties, mut quartics) = (Vec::new(), Vec::new());
+        for (group, &rows) in parameters.layout().rows().iter().enumerate() {
+            for label in 0..rows {
+                let squared = squared_norm(parameters.row(group, label));
+                let bias = parameters.bias(group, label).to_f64();
+                penalties.push(
+                    self.row_penalty(group, label) * squared + self.bias_penalty * bias * bias,
+                );
+                if let Some(incoherence) = &self.incoherence {
+                    quartics.push(incoherence.value(squared.sqrt()));
+                }
+            }
+        }
+        Value {
+            data: 0.0,
+            penalty: sum::ordered_sum(&penalties),
+            incoherence: sum::ordered_sum(&quartics),
+            perturbation: self.perturbation_value(parameters),
+        }
+    }
+
+    fn perturbation_value(&self, parameters: &Parameters<T>) -> f64 {
+        let Some(perturbation) = &self.perturbation else {
+            return 0.0;
+        };
+        let products = perturbed_rows(perturbation, parameters);
+        let terms: Vec<f64> = stacked_rows(parameters)
+            .enumerate()
+            .map(|(i, row)| {
+                let product = &products[i * row.len()..][..row.len()];
+                row.iter().zip(product).map(|(u, c)| u.to_f64() * c).sum()
+            })
+            .collect();
+        sum::ordered_sum(&terms)
+    }
+
+    /// Writes the gradient into `out` and returns the weighted mean squared residual.
+    pub fn gradient_into(&self, parameters: &Parameters<T>, out: &mut Parameters<T>) -> f64 {
+        let point = self.point(parameters);
+        let scale = -2.0 / self.views.len() as f64;
+        let unknowns = parameters.layout().row_unknowns();
+        let mut squares = Vec::new();
+        for group in 0..self.plans.len() {
+            let sums = self.row_sums(group, unknowns + 1, &|segment, workspace, sums| {
+                sums[unknowns] += self.kernels.gradient(
+                    &point.context(segment.mode),
+                    &point.row_cells(self.views, segment),
+                    workspace,
+                    &mut sums[..unknowns],
+                );
+            });
+            if self.spec.groups[0] == group {
+                // In a group of several modes every residual is counted once per mode.
+                let times = self.plans[group].modes().len() as f64;
+                squares.extend(
+                    sums.chunks_exact(unknowns + 1)
+                        .map(|row| row[unknowns] / times),
+                );
+            }
+            for (label, sums) in sums.chunks_exact(unknowns + 1).enumerate() {
+                write_row(out, group, label, |column| scale * sums[column]);
+            }
+        }
+        self.add_penalty_slopes(parameters, out);
+        sum::ordered_sum(&squares) / self.views.len() as f64
+    }
+
+    fn add_penalty_slopes(&self, parameters: &Parameters<T>, out: &mut Parameters<T>) {
+        let rank = parameters.layout().rank();
+        let perturbed = self
+            .perturbation
+            .as_ref()
+            .map(|c| perturbed_rows(c, parameters));
+        let mut stacked = 0;
+        for (group, &rows) in parameters.layout().rows().iter().enumerate() {
+            for label in 0..rows {
+                let row = parameters.row(group, label);
+                let quartic = self
+                    .incoherence
+                    .map_or(0.0, |q| q.slope(squared_norm(row).sqrt()));
+                let slope = 2.0 * self.row_penalty(group, label) + quartic;
+                let bias = 2.0 * self.bias_penalty * parameters.bias(group, label).to_f64();
+                add_to_row(out, group, label, |column| {
+                    if column == rank {
+                        return bias;
+                    }
+                    let coupled = perturbed
+                        .as_ref()
+                        .map_or(0.0, |p| 2.0 * p[stacked * rank + column]);
+                    slope * row[column].to_f64() + coupled
+                });
+                stacked += 1;
+            }
+        }
+    }
+
+    /// Writes the product of the Hessian with `direction` into `out`.
+    pub fn hessian_vec_into(
+        &self,
+        parameters: &Parameters<T>,
+        direction: &Parameters<T>,
+        out: &mut Parameters<T>,
+    ) {
+        self.curvature_into(parameters, direction, out, true);
+    }
+
+    /// The same with the Gauss-Newton approximation of the data term.
+    pub fn gauss_newton_vec_into(
+        &self,
+        parameters: &Parameters<T>,
+        direction: &Parameters<T>,
+        out: &mut Parameters<T>,
+    ) {
+        self.curvature_into(parameters, direction, out, false);
+    }
+
+    fn curvature_into(
+        &self,
+        parameters: &Parameters<T>,
+        direction: &Parameters<T>,
+        out: &mut Parameters<T>,
+        second_order: bool,
+    ) {
+        let point = self.point(parameters);
+        let along = self.point(direction);
+        let scale = 2.0 / self.views.len() as f64;
+        let unknowns = parameters.layout().row_unknowns();
+        for group in 0..self.plans.len() {
+            let sums = self.row_sums(group, unknowns, &|segment, workspace, sums| {
+                self.kernels.directional(
+                    &point.context(segment.mode),
+                    &point.row_cells(self.views, segment),
+                    &along.direction(segment),
+                    workspace,
+                    sums,
+                    second_order,
+                );
+            });
+            for (label, sums) in sums.chunks_exact(unknowns).enumerate() {
+                write_row(out, group, label, |column| scale * sums[column]);
+            }
+        }
+        self.add_penalty_curvature(parameters, direction, out);
+    }
+
+    fn add_penalty_curvature(
+        &self,
+        parameters: &Parameters<T>,
+        direction: &Parameters<T>,
+        out: &mut Parameters<T>,
+    ) {
+        let rank = parameters.layout().rank();
+        let perturbed = self
+            .perturbation
+            .as_ref()
+            .map(|c| perturbed_rows(c, direction));
+        let mut stacked = 0;
+        for (group, &rows) in parameters.layout().rows().iter().enumerate() {
+            for label in 0..rows {
+                let (row, along) = (parameters.row(group, label), direction.row(group, label));
+                let norm = squared_norm(row).sqrt();
+                let inner: f64 = row
+                    .iter()
+                    .zip(along)
+                    .map(|(u, d)| u.to_f64() * d.to_f64())
+                    .sum();
+                let straight = 2.0 * self.row_penalty(group, label)
+                    + self.incoherence.map_or(0.0, |q| q.slope(norm));
+                let bent = self.incoherence.map_or(0.0, |q| q.curvature(norm)) * inner;
+                let bias = 2.0 * self.bias_penalty * direction.bias(group, label).to_f64();
+                add_to_row(out, group, label, |column| {
+                    if column == rank {
+                        return bias;
+                    }
+                    let coupled = perturbed
+                        .as_ref()
+                        .map_or(0.0, |p| 2.0 * p[stacked * rank + column]);
+                    straight * along[column].to_f64() + bent * row[column].to_f64() + coupled
+                });
+                stacked += 1;
+            }
+        }
+    }
+}
+
+/// A bias is held back as if this many observations had said that it is zero.
+const DEFAULT_BIAS_COUNT: f64 = 5.0;
+
+/// `count(row) * n / (N m)`, and for rows without observations what one observation would give.
+fn count_profile<T: Real>(views: &Views<T>, spec: &ModelSpec) -> Vec<Vec<f64>> {
+    let rows = spec.group_sizes(&views.sizes());
+    let all: usize = rows.iter().sum();
+    let unit = all as f64 / (spec.modes() as f64 * views.len() as f64);
+    (0..rows.len())
+        .map(|group| {
+            (0..rows[group])
+                .map(|label| {
+                    let count: usize = spec
+                        .group_modes(group)
+                        .map(|mode| views.view(mode).count(label))
+                        .sum();
+                    count.max(1) as f64 * unit
+                })
+                .collect()
+        })
+        .collect()
+}
+
+fn squared_norm<T: Real>(row: &[T]) -> f64 {
+    row.iter().map(|u| u.to_f64() * u.to_f64()).sum()
+}
+
+fn stacked_rows<T: Real>(parameters: &Parameters<T>) -> impl Iterator<Item = &[T]> {
+    let rows = parameters.layout().rows().to_vec();
+    rows.into_iter()
+        .enumerate()
+        .flat_map(move |(group, n)| (0..n).map(move |label| parameters.row(group, label)))
+}
+
+/// `C U`, row-major without padding.
+pub(crate) fn perturbed_rows<T: Real>(
+    perturbation: &Perturbation,
+    parameters: &Parameters<T>,
+) -> Vec<f64> {
+    let rank = parameters.layout().rank();
+    let rows: Vec<&[T]> = stacked_rows(parameters).collect();
+    let mut out = vec![0.0; rows.len() * rank];
+    for (i, out) in out.chunks_exact_mut(rank).enumerate() {
+        for (&c, row) in perturbation.row(i).iter().zip(&rows) {
+            for (o, u) in out.iter_mut().zip(*row) {
+                *o += c * u.to_f64();
+            }
+        }
+    }
+    out
+}
+
+fn write_row<T: Real>(
+    out: &mut Parameters<T>,
+    group: usize,
+    label: usize,
+    value: impl Fn(usize) -> f64,
+) {
+    for (column, o) in out.row_mut(group, label).iter_mut().enumerate() {
+        *o = T::from_f64(value(column));
+    }
+    if out.layout().has_biases() {
+        let rank = out.layout().rank();
+        out.set_bias(group, label, T::from_f64(value(rank)));
+    }
+}
+
+fn add_to_row<T: Real>(
+    out: &mut Parameters<T>,
+    group: usize,
+    label: usize,
+    value: impl Fn(usize) -> f64,
+) {
+    for (column, o) in out.row_mut(group, label).iter_mut().enumerate() {
+        *o = T::from_f64(o.to_f64() + value(column));
+    }
+    if out.layout().has_biases() {
+        let rank = out.layout().rank();
+        let bias = out.bias(group, label).to_f64() + value(rank);
+        out.set_bias(group, label, T::from_f64(bias));
+    }
+}

@@ -1,0 +1,188 @@
+//! Splits observations into a part to learn from and a part to judge by.
+
+use super::Observations;
+use crate::error::{Error, Result};
+use quadfill_kernels::Real;
+use quadfill_kernels::streams;
+use rand::RngExt;
+
+/// Streams of different purposes never share numbers.
+const SPLIT_STREAM: u64 = 0x73_706c_6974;
+
+impl<T: Real> Observations<T> {
+    /// Moves each observation to the second part with probability `rate`, never leaving either
+    /// part empty.
+    ///
+    /// ```
+    /// # use quadfill::{Labels, Mode, Observations, OnDuplicate};
+    /// # let modes = vec![Mode::new("a", Labels::range(100)), Mode::new("b", Labels::range(1))];
+    /// # let indices = vec![(0..100).collect(), vec![0; 100]];
+    /// # let data = Observations::new(modes, indices, vec![1.0; 100], None, OnDuplicate::Error)?;
+    /// let (train, validation) = data.split_random(0.1, 7)?;
+    /// assert_eq!(train.len() + validation.len(), 100);
+    /// assert!((1..30).contains(&validation.len()));
+    /// # Ok::<(), quadfill::Error>(())
+    /// ```
+    pub fn split_random(self, rate: f64, seed: u64) -> Result<(Self, Self)> {
+        if !(rate > 0.0 && rate < 1.0) {
+            return Err(Error::Setting(format!(
+                "a share of {rate} cannot be held out: choose a number between 0 and 1, such as 0.1"
+            )));
+        }
+        if self.len() < 2 {
+            return Err(Error::Setting(
+                "a single observation cannot be split: give more data, or a --penalty".to_owned(),
+            ));
+        }
+        let mut rng = streams::stream(seed, SPLIT_STREAM, 0);
+        let mut moved: Vec<bool> = (0..self.len())
+            .map(|_| rng.random::<f64>() < rate)
+            .collect();
+        if moved.iter().all(|&m| m) {
+            moved[0] = false;
+        }
+        if !moved.iter().any(|&m| m) {
+            let last = moved.len() - 1;
+            moved[last] = true;
+        }
+        Ok(self.partition(&moved))
+    }
+
+    /// Moves the share `rate` with the highest labels of `mode` (the latest, for a mode of times) to
+    /// the second part. Observations of one label stay together.
+    pub fn split_latest(self, mode: usize, rate: f64) -> Result<(Self, Self)> {
+        let sizes = self.sizes();
+        let mut counts = vec![0usize; sizes[mode]];
+        for &i in self.indices(mode) {
+            counts[i as usize] += 1;
+        }
+        let wanted = (rate * self.len() as f64).round() as usize;
+        let (mut first_moved, mut moved) = (sizes[mode], 0);
+        while first_moved > 0 && moved < wanted {
+            first_moved -= 1;
+            moved += counts[first_moved];
+        }
+        if moved == 0 || moved == self.len() {
+            let name = &self.modes[mode].name;
+            return Err(Error::Setting(format!(
+                "holding out the latest {rate} of mode `{name}` leaves one part empty: \
+                 choose another share or finer bins"
+            )));
+        }
+        let mask: Vec<bool> = self
+            .indices(mode)
+            .iter()
+            .map(|&i| i as usize >= first_moved)
+            .collect();
+        Ok(self.partition(&mask))
+    }
+
+    fn partition(self, moved: &[bool]) -> (Self, Self) {
+        let modes = self.modes.clone();
+        let mut kept_columns = Vec::new();
+        let mut moved_columns = Vec::new();
+        for column in self.indices {
+            let (kept, gone) = divide(column, moved);
+            kept_columns.push(kept);
+            moved_columns.push(gone);
+        }
+        let (kept_values, moved_values) = divide(self.values, moved);
+        let (kept_weights, moved_weights) = self.weights.map(|w| divide(w, moved)).unzip();
+        (
+            Self::from_checked(self.modes, kept_columns, kept_values, kept_weights),
+            Self::from_checked(modes, moved_columns, moved_values, moved_weights),
+        )
+    }
+
+    /// Appends the observations of `other`, which must have the same modes.
+    pub fn join(mut self, other: Self) -> Self {
+        assert_eq!(
+            self.sizes(),
+            other.sizes(),
+            "only parts of the same data can be joined"
+        );
+        for (column, more) in self.indices.iter_mut().zip(other.indices) {
+            column.extend_from_slice(&more);
+        }
+        self.values.extend_from_slice(&other.values);
+        if let (Some(weights), Some(more)) = (&mut self.weights, &other.weights) {
+            weights.extend_from_slice(more);
+        }
+        self
+    }
+}
+
+fn divide<V: Copy>(mut column: Vec<V>, moved: &[bool]) -> (Vec<V>, Vec<V>) {
+    let gone = column
+        .iter()
+        .zip(moved)
+        .filter(|&(_, &m)| m)
+        .map(|(&v, _)| v)
+        .collect();
+    let mut flags = moved.iter();
+    column.retain(|_| !flags.next().expect("one flag per entry"));
+    column.shrink_to_fit();
+    (column, gone)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::observations::{Labels, Mode, Observations, OnDuplicate};
+
+    fn data(n: u32) -> Observations<f64> {
+        let modes = vec![
+            Mode::new("a", Labels::range(n as usize)),
+            Mode::new("b", Labels::range(2)),
+        ];
+        let values = (0..n).map(f64::from).collect();
+        Observations::new(
+            modes,
+            vec![(0..n).collect(), vec![1; n as usize]],
+            values,
+            None,
+            OnDuplicate::Error,
+        )
+        .unwrap()
+    }
+
+    #[test]
+    fn a_random_split_keeps_every_observation_once() {
+        let (train, held) = data(1000).split_random(0.2, 3).unwrap();
+        assert!((150..250).contains(&held.len()), "{}", held.len());
+        let mut all: Vec<u32> = train.join(held).indices(0).to_vec();
+        all.sort_unstable();
+        assert_eq!(all, (0..1000).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn the_seed_decides_the_split() {
+        let held = |seed| {
+            data(100)
+                .split_random(0.3, seed)
+                .unwrap()
+                .1
+                .indices(0)
+                .to_vec()
+        };
+        assert_eq!(held(1), held(1));
+        assert_ne!(held(1), held(2));
+    }
+
+    #[test]
+    fn neither_part_is_ever_empty() {
+        for seed in 0..20 {
+            for rate in [1e-9, 1.0 - 1e-9] {
+                let (train, held) = data(2).split_random(rate, seed).unwrap();
+                assert_eq!((train.len(), held.len()), (1, 1));
+            }
+        }
+    }
+
+    #[test]
+    fn the_latest_labels_are_held_out_together() {
+        let (train, held) = data(10).split_latest(0, 0.3).unwrap();
+        assert_eq!(held.indices(0), [7, 8, 9]);
+        assert_eq!(train.len(), 7);
+        assert!(data(10).split_latest(1, 0.3).is_err());
+    }
+}

@@ -1,0 +1,318 @@
+//! Alternating least squares: one factor matrix at a time, its rows side by side.
+
+use rayon::prelude::*;
+
+use super::row_newton::{RowProblem, RowScratch};
+use crate::model::{Interaction, Parameters};
+use crate::objective::{Objective, perturbed_rows};
+use crate::views::Segment;
+use quadfill_kernels::cells::Workspace;
+use quadfill_kernels::cholesky::{self, LANES};
+use quadfill_kernels::{Real, sum};
+
+/// Updates every factor matrix once and returns the data term of the objective afterwards.
+///
+/// Never increases the objective (up to rounding to `T`). Rows of one matrix are independent unless
+/// modes share it or a perturbation couples them; then the simultaneous row step is a direction
+/// along which the objective is minimised.
+pub fn sweep<T: Real>(objective: &Objective<'_, T>, parameters: &mut Parameters<T>) -> f64 {
+    let mut data = 0.0;
+    for group in 0..objective.spec().group_count() {
+        data = update_group(objective, parameters, group);
+    }
+    data
+}
+
+fn update_group<T: Real>(
+    objective: &Objective<'_, T>,
+    parameters: &mut Parameters<T>,
+    group: usize,
+) -> f64 {
+    let shared = objective.plan(group).modes().len() > 1;
+    let coupled = shared || objective.perturbation().is_some();
+    let linear = objective.incoherence().is_none() && !group_has_diagonal(objective, group);
+    let (step, data) = if linear || coupled {
+        linear_steps(objective, parameters, group)
+    } else {
+        newton_steps(objective, parameters, group)
+    };
+    if coupled {
+        return super::line::advance_along(
+            objective,
+            parameters,
+            &step.into_direction(parameters, group),
+        );
+    }
+    step.apply(parameters, group);
+    data
+}
+
+fn group_has_diagonal<T: Real>(objective: &Objective<'_, T>, group: usize) -> bool {
+    match &objective.spec().interaction {
+        Interaction::Quadratic(kernel) => objective
+            .plan(group)
+            .modes()
+            .iter()
+            .any(|&mode| kernel.get(mode, mode) != 0.0),
+        Interaction::Cp => false,
+    }
+}
+
+/// Steps of all rows of one factor matrix, `unknowns` numbers each.
+struct GroupStep {
+    unknowns: usize,
+    steps: Vec<f64>,
+}
+
+impl GroupStep {
+    fn apply<T: Real>(&self, parameters: &mut Parameters<T>, group: usize) {
+        let rank = parameters.layout().rank();
+        for (label, step) in self.steps.chunks_exact(self.unknowns).enumerate() {
+            for (u, d) in parameters.row_mut(group, label).iter_mut().zip(step) {
+                *u = T::from_f64(u.to_f64() + d);
+            }
+            if self.unknowns > rank {
+                let bias = parameters.bias(group, label).to_f64() + step[rank];
+                parameters.set_bias(group, label, T::from_f64(bias));
+            }
+        }
+    }
+
+    fn into_direction<T: Real>(self, parameters: &Parameters<T>, group: usize) -> Parameters<T> {
+        let mut direction = parameters.zeros_like();
+        self.apply(&mut direction, group);
+        direction
+    }
+}
+
+/// What the row systems of a matrix have in common.
+struct RowTerms<'a, T: Real> {
+    objective: &'a Objective<'a, T>,
+    parameters: &'a Parameters<T>,
+    group: usize,
+    /// Position of the matrix's first row among all rows stacked.
+    first_stacked: usize,
+    perturbed: Option<Vec<f64>>,
+}
+
+impl<'a, T: Real> RowTerms<'a, T> {
+    fn new(objective: &'a Objective<'a, T>, parameters: &'a Parameters<T>, group: usize) -> Self {
+        Self {
+            objective,
+            parameters,
+            group,
+            first_stacked: parameters.layout().rows()[..group].iter().sum(),
+            perturbed: objective
+                .perturbation()
+                .map(|c| perturbed_rows(c, parameters)),
+        }
+    }
+
+    fn count(&self) -> f64 {
+        self.objective.views().len() as f64
+    }
+
+    /// Adds the penalties to a row's normal equations (dimension `n`, right-hand side in the last
+    /// line).
+    fn add_penalties(&self, row: usize, system: &mut [f64], n: usize) {
+        let rank = self.parameters.layout().rank();
+        let m = self.count();
+        let numbers = self.parameters.row(self.group, row);
+        let mut ridge = m * self.objective.row_penalty(self.group, row);
+        if let Some(quartic) = self.objective.incoherence() {
+            let norm = numbers
+                .iter()
+                .map(|u| u.to_f64().powi(2))
+                .sum::<f64>()
+                .sqrt();
+            ridge += 0.5 * m * quartic.slope(norm);
+        }
+        for (j, u) in numbers.iter().enumerate() {
+            system[j * (n + 1) + j] += ridge;
+            system[n * (n + 1) + j] -= ridge * u.to_f64();
+        }
+        if let (Some(c), Some(products)) = (self.objective.perturbation(), &self.perturbed) {
+            let stacked = self.first_stacked + row;
+            let own = c.row(stacked)[stacked];
+            for j in 0..rank {
+                system[j * (n + 1) + j] += m * own;
+                system[n * (n + 1) + j] -= m * products[stacked * rank + j];
+            }
+        }
+        if n > rank {
+            let ridge = m * self.objective.bias_penalty();
+            let bias = self.parameters.bias(self.group, row).to_f64();
+            system[rank * (n + 1) + rank] += ridge;
+            system[n * (n + 1) + rank] -= ridge * bias;
+        }
+    }
+}
+
+/// Solves every row's linear normal equations, [`LANES`] rows at a time.
+fn linear_steps<T: Real>(
+    objective: &Objective<'_, T>,
+    parameters: &Parameters<T>,
+    group: usize,
+) -> (GroupStep, f64) {
+    let n = parameters.layout().row_unknowns();
+    let size = (n + 1) * (n + 1);
+    let point = objective.point(parameters);
+    let terms = RowTerms::new(objective, parameters, group);
+    let accumulate = |segment: &Segment, workspace: &mut Workspace<T>, out: &mut [f64]| {
+        let cells = point.row_cells(objective.views(), segment);
+        objective
+            .kernels()
+            .normal_equations(&point.context(segment.mode), &cells, workspace, out);
+    };
+    let heavy = objective.heavy_sums(group, size, &accumulate);
+    let units: Vec<(Vec<f64>, f64)> = objective
+        .plan(group)
+        .units()
+        .par_iter()
+        .map_init(
+            || {
+                (
+                    objective.workspace(),
+                    vec![0.0; LANES * size],
+                    vec![0.0; LANES * n],
+                )
+            },
+            |(workspace, systems, solutions), unit| {
+                let mut steps = vec![0.0; unit.len() * n];
+                let mut data = 0.0;
+                let rows: Vec<usize> = unit.clone().collect();
+                for (batch, out) in rows.chunks(LANES).zip(steps.chunks_mut(LANES * n)) {
+                    let mut plain = [0.0; LANES];
+                    for (lane, &row) in batch.iter().enumerate() {
+                        let system = &mut systems[lane * size..(lane + 1) * size];
+                        objective.row_sum(group, row, &heavy, &accumulate, workspace, system);
+                        plain[lane] = system[size - 1];
+                        terms.add_penalties(row, system, n);
+                    }
+                    let slopes: Vec<f64> = (0..batch.len())
+                        .flat_map(|lane| {
+                            systems[(lane + 1) * size - n - 1..(lane + 1) * size - 1].to_vec()
+                        })
+                        .collect();
+                    cholesky::solve_lanes(*objective.kernels(), n, systems, batch.len(), solutions);
+                    out.copy_from_slice(&solutions[..batch.len() * n]);
+                    for (lane, (&row, step)) in batch.iter().zip(out.chunks_exact(n)).enumerate() {
+                        let slope = &slopes[lane * n..(lane + 1) * n];
+                        data += plain[lane] + terms.data_change(row, step, slope);
+                    }
+                }
+                (steps, data)
+            },
+        )
+        .collect();
+    let sums: Vec<f64> = units.iter().map(|(_, data)| *data).collect();
+    let steps = units.into_iter().flat_map(|(steps, _)| steps).collect();
+    (
+        GroupStep { unknowns: n, steps },
+        sum::ordered_sum(&sums) / terms.count(),
+    )
+}
+
+impl<T: Real> RowTerms<'_, T> {
+    /// How a solved step changes the row's data term: with `(G + L) d = g - L u`, the data term moves
+    /// by `-<d, g> - <d, L (u + d)>`.
+    fn data_change(&self, row: usize, step: &[f64], slope: &[f64]) -> f64 {
+        let rank = self.parameters.layout().rank();
+        let m = self.count();
+        let ridge = m * self.objective.row_penalty(self.group, row);
+        let numbers = self.parameters.row(self.group, row);
+        let mut change = 0.0;
+        for ((d, s), u) in step.iter().zip(slope).zip(numbers) {
+            // `slope` is g - L u.
+            let u = u.to_f64();
+            change -= d * (s + ridge * u) + ridge * d * (u + d);
+        }
+        if step.len() > rank {
+            let ridge = m * self.objective.bias_penalty();
+            let bias = self.parameters.bias(self.group, row).to_f64();
+            change -= step[rank] * (slope[rank] + ridge * bias)
+                + ridge * step[rank] * (bias + step[rank]);
+        }
+        change
+    }
+}
+
+/// Minimises every row's non-linear problem by damped Newton steps.
+fn newton_steps<T: Real>(
+    objective: &Objective<'_, T>,
+    parameters: &Parameters<T>,
+    group: usize,
+) -> (GroupStep, f64) {
+    let rank = parameters.layout().rank();
+    let n = parameters.layout().row_unknowns();
+    // The sums must include the constant column whether or not biases are fitted.
+    let zeros: Vec<Vec<T>> = parameters
+        .layout()
+        .rows()
+        .iter()
+        .map(|&rows| vec![T::ZERO; rows])
+        .collect();
+    let point = objective.point(parameters).with_constant_column(&zeros);
+    let terms = RowTerms::new(objective, parameters, group);
+    let size = (rank + 2) * (rank + 2);
+    let m = terms.count();
+    let own = match &objective.spec().interaction {
+        Interaction::Quadratic(kernel) => {
+            let mode = objective.plan(group).modes()[0];
+            kernel.get(mode, mode)
+        }
+        Interaction::Cp => 0.0,
+    };
+    let accumulate = |segment: &Segment, workspace: &mut Workspace<T>, out: &mut [f64]| {
+        let cells = point.row_cells(objective.views(), segment);
+        objective
+            .kernels()
+            .normal_equations(&point.context(segment.mode), &cells, workspace, out);
+    };
+    let heavy = objective.heavy_sums(group, size, &accumulate);
+    let units: Vec<(Vec<f64>, f64)> = objective
+        .plan(group)
+        .units()
+        .par_iter()
+        .map_init(
+            || {
+                (
+                    Workspace::new(rank, true),
+                    RowScratch::new(rank),
+                    vec![0.0; size],
+                    vec![0.0; rank + 1],
+                )
+            },
+            |(workspace, scratch, moments, step), unit| {
+                let mut steps = Vec::with_capacity(unit.len() * n);
+                let mut data = 0.0;
+                for row in unit.clone() {
+                    objective.row_sum(group, row, &heavy, &accumulate, workspace, moments);
+                    let numbers: Vec<f64> = parameters
+                        .row(group, row)
+                        .iter()
+                        .map(|u| u.to_f64())
+                        .collect();
+                    let problem = RowProblem {
+                        moments,
+                        row: &numbers,
+                        bias: parameters.bias(group, row).to_f64(),
+                        own,
+                        ridge: m * objective.row_penalty(group, row),
+                        bias_ridge: (n > rank).then(|| m * objective.bias_penalty()),
+                        incoherence: objective.incoherence().map(|q| (*q, m)),
+                    };
+                    data += problem.minimise(step, scratch);
+                    steps.extend_from_slice(&step[..n]);
+                }
+                (steps, data)
+            },
+        )
+        .collect();
+    let sums: Vec<f64> = units.iter().map(|(_, data)| *data).collect();
+    let steps = units.into_iter().flat_map(|(steps, _)| steps).collect();
+    (
+        GroupStep { unknowns: n, steps },
+        sum::ordered_sum(&sums) / m,
+    )
+}

@@ -1,0 +1,138 @@
+//! What a user may set, and the checks that turn it into something that can be run.
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+use crate::model::{Interaction, ModelSpec, Offsets};
+use crate::objective::{Incoherence, PERTURBATION_LIMIT, PenaltyScale};
+
+/// The way to a minimum.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Solver {
+    /// Lower the penalty step by step from where zero is optimal.
+    #[default]
+    Path,
+    /// Alternating least squares from a random start at one penalty.
+    Als,
+    /// Gradient descent; with a number, steps of that fixed length, otherwise backtracking.
+    Gd(Option<f64>),
+    /// Limited-memory BFGS.
+    Lbfgs,
+    /// Damped Gauss-Newton on all parameters jointly.
+    GaussNewton,
+}
+
+/// Everything that decides a fit besides the data.
+///
+/// ```
+/// use quadfill::model::{Kernel, ModelSpec};
+/// use quadfill::solve::{FitConfig, Solver};
+/// let mut config = FitConfig::new(ModelSpec::quadratic(Kernel::pairwise(3), 5));
+/// config.solver = Solver::Als;
+/// config.penalty = Some(1e-3);
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FitConfig {
+    /// The model; its offsets count only when `offsets` says so.
+    pub model: ModelSpec,
+    /// The offsets, or `None` to choose them: by hold-out, and none where a penalty is given.
+    pub offsets: Option<Offsets>,
+    /// The solver.
+    pub solver: Solver,
+    /// `lambda`, or `None` to choose it.
+    pub penalty: Option<f64>,
+    /// How the penalty is shared out among rows.
+    pub penalty_scale: PenaltyScale,
+    /// The quartic penalty.
+    pub incoherence: Option<Incoherence>,
+    /// Whether to add a random perturbation `C` of spectral norm at most `lambda`.
+    pub perturb: bool,
+    /// The share held out to choose the penalty, above 0 and below 1.
+    pub validation: f64,
+    /// Steps of the path, or `None` for 300 (100 where there are many observations).
+    pub path_steps: Option<usize>,
+    /// The most iterations in all, or `None` for a limit that suits the solver.
+    pub sweeps: Option<usize>,
+    /// Relative decrease of the objective below which a solver stops; 0 never stops early.
+    pub tolerance: f64,
+    /// Seconds after which the fit ends with what it has.
+    pub time_limit: Option<f64>,
+    /// Decides hold-out, random starts and perturbation.
+    pub seed: u64,
+}
+
+impl FitConfig {
+    /// The defaults for a model.
+    pub fn new(model: ModelSpec) -> Self {
+        Self {
+            model,
+            offsets: None,
+            solver: Solver::Path,
+            penalty: None,
+            penalty_scale: PenaltyScale::Uniform,
+            incoherence: None,
+            perturb: false,
+            validation: 0.1,
+            path_steps: None,
+            sweeps: None,
+            tolerance: 1e-7,
+            time_limit: None,
+            seed: 0,
+        }
+    }
+
+    /// Checks every setting against the data's `sizes`.
+    pub fn check(&self, sizes: &[usize]) -> Result<()> {
+        let bad = |message: String| Err(Error::Setting(message));
+        self.model.check(sizes)?;
+        if let Some(penalty) = self.penalty
+            && !(penalty.is_finite() && penalty >= 0.0)
+        {
+            return bad(format!(
+                "a penalty of {penalty} makes no sense: give a number not below 0"
+            ));
+        }
+        if !(self.validation > 0.0 && self.validation < 1.0) {
+            return bad(format!(
+                "a share of {} cannot be held out: choose a number between 0 and 1, such as 0.1",
+                self.validation
+            ));
+        }
+        if !(self.tolerance.is_finite() && self.tolerance >= 0.0) {
+            return bad(format!(
+                "a tolerance of {} makes no sense: give a number not below 0",
+                self.tolerance
+            ));
+        }
+        if self.path_steps == Some(0) {
+            return bad("a path needs at least one step".to_owned());
+        }
+        if let Solver::Gd(Some(step)) = self.solver
+            && !(step.is_finite() && step > 0.0)
+        {
+            return bad(format!(
+                "a step of {step} makes no sense: give a number above 0"
+            ));
+        }
+        if let Some(limit) = self.time_limit
+            && !(limit.is_finite() && limit > 0.0)
+        {
+            return bad(format!(
+                "a time limit of {limit} makes no sense: give seconds above 0"
+            ));
+        }
+        let rows: usize = self.model.group_sizes(sizes).iter().sum();
+        if self.perturb && rows > PERTURBATION_LIMIT {
+            return bad(format!(
+                "--perturb needs a dense {rows} x {rows} matrix ({} MB): it is for at most \
+                 {PERTURBATION_LIMIT} rows in all modes together",
+                rows * rows * 8 / 1_000_000
+            ));
+        }
+        if self.perturb && self.model.interaction == Interaction::Cp {
+            return bad("--perturb is for quadratic models only".to_owned());
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,111 @@
+//! What a fit tells while it runs, and what it ends with.
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::{ModelSpec, Parameters};
+use quadfill_kernels::Real;
+
+use super::progress::Progress;
+
+/// One point of a path.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct PathPoint {
+    /// `lambda`.
+    pub penalty: f64,
+    /// Root of the weighted mean squared residual on what was fitted.
+    pub train_rmse: f64,
+    /// The same on the held-out part, where there is one.
+    pub validation_rmse: Option<f64>,
+    /// Seconds since the fit began.
+    pub seconds: f64,
+}
+
+/// Why a fit ended. Reaching a limit is a status, not an error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// The residual vanished: the data are reproduced to working precision.
+    Exact,
+    /// The objective stopped falling.
+    Converged,
+    /// No step led down any more.
+    NoProgress,
+    /// The iteration limit came first.
+    SweepLimit,
+    /// The time limit came first.
+    TimeLimit,
+}
+
+/// What is being done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stage {
+    /// Tries whether all data can be fitted exactly.
+    Exact,
+    /// Goes on with the principal columns of the first path.
+    Trim,
+    /// Brings the residual to working precision.
+    Polish,
+    /// Chooses penalty and offsets on held-out data; the number is the candidate's.
+    HoldOut(usize),
+    /// Fits all data with what was chosen.
+    Refit,
+    /// Runs one solver at one penalty.
+    Solve,
+}
+
+/// A running fit, seen from outside.
+#[derive(Debug)]
+pub enum Event<'a, T: Real> {
+    /// A stage begins, with the number of steps it may take.
+    Stage {
+        /// Which one.
+        stage: Stage,
+        /// Its steps.
+        steps: usize,
+    },
+    /// A step of the stage is done.
+    Step {
+        /// Steps done in this stage.
+        done: usize,
+        /// Where it led.
+        point: PathPoint,
+    },
+    /// A state from which the fit could be resumed.
+    Checkpoint(&'a Progress<T>),
+}
+
+/// Watches a fit. Every method may be left out.
+pub trait Observer<T: Real> {
+    /// Something happened.
+    fn event(&mut self, event: Event<'_, T>) {
+        let _ = event;
+    }
+}
+
+/// Watches nothing.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Silent;
+
+impl<T: Real> Observer<T> for Silent {}
+
+/// A fitted model and how it came about.
+#[derive(Debug, Clone)]
+pub struct Fit<T: Real> {
+    /// The model, with the rank and the offsets that were chosen.
+    pub spec: ModelSpec,
+    /// Its numbers.
+    pub parameters: Parameters<T>,
+    /// The `lambda` of the final objective.
+    pub penalty: f64,
+    /// Why the fit ended.
+    pub status: Status,
+    /// Iterations in all.
+    pub sweeps: usize,
+    /// Root of the weighted mean squared residual on all data.
+    pub train_rmse: f64,
+    /// The best held-out error, where some were held out.
+    pub validation_rmse: Option<f64>,
+    /// The path that led here: with hold-out, the one that was judged best.
+    pub path: Vec<PathPoint>,
+}

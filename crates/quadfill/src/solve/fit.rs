@@ -1,0 +1,65 @@
+//! The way in: which stages a fit goes through.
+
+use super::config::{FitConfig, Solver};
+use super::events::{Fit, Observer};
+use super::progress::Progress;
+use super::runner::Runner;
+use crate::error::Result;
+use crate::observations::Observations;
+use crate::views::Views;
+use quadfill_kernels::Real;
+
+/// Fits a model to data.
+///
+/// ```
+/// use quadfill::model::{Kernel, ModelSpec};
+/// use quadfill::solve::{FitConfig, Silent, fit};
+/// use quadfill::{Labels, Mode, Observations, OnDuplicate};
+///
+/// // A 3 x 3 multiplication table with one cell missing.
+/// let modes = vec![Mode::new("a", Labels::range(3)), Mode::new("b", Labels::range(3))];
+/// let indices = vec![vec![0, 0, 0, 1, 1, 1, 2, 2], vec![0, 1, 2, 0, 1, 2, 0, 1]];
+/// let values = vec![1.0, 2.0, 3.0, 2.0, 4.0, 6.0, 3.0, 6.0];
+/// let data = Observations::new(modes, indices, values, None, OnDuplicate::Error)?;
+///
+/// let config = FitConfig::new(ModelSpec::quadratic(Kernel::pairwise(2), 1));
+/// let fit = fit(data, &config, &mut Silent)?;
+/// let prediction = quadfill::apply::Predictor::new(&fit.spec, &fit.parameters).cell(&[2, 2]);
+/// assert!((prediction - 9.0_f64).abs() < 1e-8);
+/// # Ok::<(), quadfill::Error>(())
+/// ```
+pub fn fit<T: Real>(
+    data: Observations<T>,
+    config: &FitConfig,
+    observer: &mut dyn Observer<T>,
+) -> Result<Fit<T>> {
+    run(data, config, None, observer)
+}
+
+/// Goes on with a fit from a checkpoint of the same data and settings, to the same bits.
+pub fn resume<T: Real>(
+    data: Observations<T>,
+    config: &FitConfig,
+    progress: Progress<T>,
+    observer: &mut dyn Observer<T>,
+) -> Result<Fit<T>> {
+    run(data, config, Some(progress), observer)
+}
+
+fn run<T: Real>(
+    data: Observations<T>,
+    config: &FitConfig,
+    progress: Option<Progress<T>>,
+    observer: &mut dyn Observer<T>,
+) -> Result<Fit<T>> {
+    config.check(&data.sizes())?;
+    let modes = data.modes().to_vec();
+    let views = Views::new(data);
+    let before = progress.as_ref().map_or(0.0, |p| p.notes.seconds);
+    let runner = Runner::new(config, observer, before, modes);
+    match (config.solver, config.penalty) {
+        (Solver::Path, None) => runner.automatic(views, progress),
+        (Solver::Path, Some(penalty)) => runner.path_to(&views, penalty, progress),
+        _ => runner.single(&views, progress),
+    }
+}

@@ -1,0 +1,212 @@
+//! Damped Gauss-Newton steps on all parameters jointly, with conjugate gradients inside.
+
+use rayon::prelude::*;
+
+use super::step::{Step, StepReport};
+use super::vector;
+use crate::model::Parameters;
+use crate::objective::Objective;
+use crate::views::Segment;
+use quadfill_kernels::cells::Workspace;
+use quadfill_kernels::{Real, cholesky};
+
+const MAX_INNER: usize = 2000;
+const MAX_TRIES: usize = 10;
+
+/// Polishes a point to machine precision once it is near a minimum.
+#[derive(Debug, Default)]
+pub struct GaussNewton {
+    damping: f64,
+}
+
+impl GaussNewton {
+    /// Starts without damping.
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+impl<T: Real> Step<T> for GaussNewton {
+    fn step(&mut self, objective: &Objective<'_, T>, parameters: &mut Parameters<T>) -> StepReport {
+        let start = StepReport::at(objective, parameters);
+        let mut gradient = parameters.zeros_like();
+        objective.gradient_into(parameters, &mut gradient);
+        let blocks = RowBlocks::new(objective, parameters);
+        let scale = blocks.mean_diagonal;
+        for _ in 0..MAX_TRIES {
+            let direction = conjugate_gradients(
+                objective,
+                parameters,
+                &gradient,
+                &blocks,
+                self.damping * scale,
+            );
+            let mut moved = parameters.clone();
+            moved.advance(1.0, &direction);
+            let report = StepReport::at(objective, &moved);
+            if report.objective < start.objective {
+                *parameters = moved;
+                self.damping = if self.damping > 1e-12 {
+                    self.damping / 10.0
+                } else {
+                    0.0
+                };
+                return report;
+            }
+            self.damping = if self.damping == 0.0 {
+                1e-6
+            } else {
+                self.damping * 10.0
+            };
+        }
+        StepReport {
+            stuck: true,
+            ..start
+        }
+    }
+}
+
+/// Solves `(H + damping) d = -gradient`, `H` the Gauss-Newton matrix. Directions that change no
+/// prediction are never entered, because the gradient has no part along them.
+fn conjugate_gradients<T: Real>(
+    objective: &Objective<'_, T>,
+    parameters: &Parameters<T>,
+    gradient: &Parameters<T>,
+    blocks: &RowBlocks,
+    damping: f64,
+) -> Parameters<T> {
+    let mut solution = parameters.zeros_like();
+    let mut residual = gradient.clone();
+    for r in residual.as_mut_slice() {
+        *r = -*r;
+    }
+    let mut preconditioned = blocks.solve(&residual);
+    let mut search = preconditioned.clone();
+    let mut product = parameters.zeros_like();
+    let mut rho = vector::dot(residual.as_slice(), preconditioned.as_slice());
+    let start = rho;
+    for _ in 0..MAX_INNER {
+        if rho <= 1e-12 * start || rho <= 0.0 {
+            break;
+        }
+        objective.gauss_newton_vec_into(parameters, &search, &mut product);
+        if damping > 0.0 {
+            vector::add_scaled(product.as_mut_slice(), damping, search.as_slice());
+        }
+        let curvature = vector::dot(search.as_slice(), product.as_slice());
+        if curvature <= 0.0 {
+            break;
+        }
+        let length = rho / curvature;
+        vector::add_scaled(solution.as_mut_slice(), length, search.as_slice());
+        vector::add_scaled(residual.as_mut_slice(), -length, product.as_slice());
+        preconditioned = blocks.solve(&residual);
+        let next = vector::dot(residual.as_slice(), preconditioned.as_slice());
+        let keep = next / rho;
+        rho = next;
+        for (s, p) in search
+            .as_mut_slice()
+            .iter_mut()
+            .zip(preconditioned.as_slice())
+        {
+            *s = T::from_f64(p.to_f64() + keep * s.to_f64());
+        }
+    }
+    solution
+}
+
+/// The diagonal blocks of the Gauss-Newton matrix, one per row, factored.
+struct RowBlocks {
+    unknowns: usize,
+    factors: Vec<Vec<f64>>,
+    mean_diagonal: f64,
+}
+
+impl RowBlocks {
+    fn new<T: Real>(objective: &Objective<'_, T>, parameters: &Parameters<T>) -> Self {
+        let n = parameters.layout().row_unknowns();
+        let size = (n + 1) * (n + 1);
+        let point = objective.point(parameters);
+        let scale = 2.0 / objective.views().len() as f64;
+        let mut diagonal = 0.0;
+        let factors: Vec<Vec<f64>> = (0..objective.spec().group_count())
+            .map(|group| {
+                let sums = objective.row_sums(
+                    group,
+                    size,
+                    &|segment: &Segment, workspace: &mut Workspace<T>, out: &mut [f64]| {
+                        let cells = point.row_cells(objective.views(), segment);
+                        let context = point.context(segment.mode);
+                        objective
+                            .kernels()
+                            .normal_equations(&context, &cells, workspace, out);
+                    },
+                );
+                let rows: Vec<(Vec<f64>, f64)> = sums
+                    .par_chunks_exact(size)
+                    .enumerate()
+                    .map(|(label, sums)| {
+                        let mut block = vec![0.0; n * n];
+                        let mut trace = 0.0;
+                        for i in 0..n {
+                            for j in 0..=i {
+                                block[i * n + j] = scale * sums[i * (n + 1) + j];
+                            }
+                            let ridge = if i < parameters.layout().rank() {
+                                objective.row_penalty(group, label)
+                            } else {
+                                objective.bias_penalty()
+                            };
+                            block[i * n + i] += 2.0 * ridge;
+                            trace += block[i * n + i];
+                        }
+                        let floor = (1e-10 * trace / n as f64).max(f64::MIN_POSITIVE);
+                        for i in 0..n {
+                            block[i * n + i] += floor;
+                        }
+                        if !cholesky::factor(&mut block, n, n) {
+                            block.fill(0.0);
+                            for i in 0..n {
+                                block[i * n + i] = (trace / n as f64).sqrt().max(1e-150);
+                            }
+                        }
+                        (block, trace)
+                    })
+                    .collect();
+                diagonal += rows.iter().map(|(_, trace)| trace).sum::<f64>();
+                rows.into_iter().flat_map(|(block, _)| block).collect()
+            })
+            .collect();
+        let numbers = factors.iter().map(|f| f.len() / n).sum::<usize>().max(1);
+        Self {
+            unknowns: n,
+            factors,
+            mean_diagonal: diagonal / numbers as f64,
+        }
+    }
+
+    fn solve<T: Real>(&self, right: &Parameters<T>) -> Parameters<T> {
+        let n = self.unknowns;
+        let mut out = right.clone();
+        let rank = out.layout().rank();
+        let mut row = vec![0.0; n];
+        for (group, factors) in self.factors.iter().enumerate() {
+            for (label, factor) in factors.chunks_exact(n * n).enumerate() {
+                for (x, u) in row.iter_mut().zip(right.row(group, label)) {
+                    *x = u.to_f64();
+                }
+                if n > rank {
+                    row[rank] = right.bias(group, label).to_f64();
+                }
+                cholesky::solve_factored(factor, n, n, &mut row);
+                for (u, x) in out.row_mut(group, label).iter_mut().zip(&row) {
+                    *u = T::from_f64(*x);
+                }
+                if n > rank {
+                    out.set_bias(group, label, T::from_f64(row[rank]));
+                }
+            }
+        }
+        out
+    }
+}

@@ -1,0 +1,32 @@
+//! From an objective to a fitted model.
+//!
+//! [`fit`] owns the loop, the limits and the clock; solvers own a [`Step`]; observers watch from
+//! outside and keep checkpoints.
+
+pub mod als;
+mod automatic;
+mod config;
+mod events;
+mod fit;
+mod gauss_newton;
+mod gradient;
+mod lbfgs;
+mod line;
+mod path;
+mod progress;
+mod row_newton;
+mod runner;
+mod single;
+pub mod start;
+mod step;
+mod trim;
+mod vector;
+
+pub use config::{FitConfig, Solver};
+pub use events::{Event, Fit, Observer, PathPoint, Silent, Stage, Status};
+pub use fit::{fit, resume};
+pub use gauss_newton::GaussNewton;
+pub use gradient::GradientDescent;
+pub use lbfgs::Lbfgs;
+pub use progress::{Candidate, Progress, ProgressNotes};
+pub use step::{Als, Step, StepReport};

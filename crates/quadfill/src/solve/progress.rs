@@ -1,0 +1,56 @@
+//! The state of a running fit: all that is needed to go on from where it was.
+
+use serde::{Deserialize, Serialize};
+
+use super::events::{PathPoint, Stage};
+use crate::model::{ModelSpec, Offsets, Parameters};
+use quadfill_kernels::Real;
+
+/// What a hold-out path found for one choice of offsets.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Candidate {
+    /// The offsets.
+    pub offsets: Offsets,
+    /// The best penalty on the held-out part.
+    pub penalty: f64,
+    /// The penalty at which its path began.
+    pub lambda_max: f64,
+    /// The error there.
+    pub validation_rmse: f64,
+    /// Its path.
+    pub path: Vec<PathPoint>,
+}
+
+/// Everything about a running fit except its parameters.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ProgressNotes {
+    /// What is being done.
+    pub stage: Stage,
+    /// The model of this stage.
+    pub spec: ModelSpec,
+    /// Steps done in this stage.
+    pub step: usize,
+    /// Iterations in all.
+    pub sweeps: usize,
+    /// Where the stage's path began.
+    pub lambda_max: f64,
+    /// The objective after the last step.
+    pub objective: f64,
+    /// How many of the last steps hardly lowered it.
+    pub quiet: usize,
+    /// The path of this stage so far.
+    pub path: Vec<PathPoint>,
+    /// What hold-out has found so far.
+    pub candidates: Vec<Candidate>,
+    /// Seconds spent so far.
+    pub seconds: f64,
+}
+
+/// A state from which a fit can be resumed, to end in the same bits.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Progress<T: Real> {
+    /// Where the fit is.
+    pub notes: ProgressNotes,
+    /// The parameters there.
+    pub parameters: Parameters<T>,
+}

@@ -1,0 +1,243 @@
+//! Where a fit starts: at random, or on the leading eigenvectors of the data.
+
+use crate::model::{Interaction, ModelSpec, Offsets, Parameters};
+use crate::objective::Objective;
+use crate::views::{Segment, Views};
+use quadfill_kernels::cells::Workspace;
+use quadfill_kernels::{Real, lanczos};
+
+/// The smallest penalty at which zero factors are optimal, and the directions that leave zero first
+/// as the penalty falls below it.
+#[derive(Debug, Clone)]
+pub struct Spectrum {
+    /// `lambda_max`: the largest eigenvalue of `(2/m) * sum w_t y_t A_t`, over the row profile.
+    pub lambda_max: f64,
+    /// All computed eigenvalues, falling.
+    pub values: Vec<f64>,
+    /// Eigenvectors over all rows stacked, one per value.
+    pub vectors: Vec<Vec<f64>>,
+}
+
+impl Spectrum {
+    /// The leading `wanted` eigenpairs at the offsets of `parameters` (its factors must be zero).
+    ///
+    /// For quadratic models only: CP has no such point.
+    pub fn new<T: Real>(
+        objective: &Objective<'_, T>,
+        parameters: &Parameters<T>,
+        wanted: usize,
+        seed: u64,
+    ) -> Self {
+        let rows = parameters.layout().rows().to_vec();
+        let scales = row_scales(objective, &rows);
+        let n = scales.len();
+        let steps = if objective.views().len() > 1_000_000 {
+            40.max(2 * wanted + 10)
+        } else {
+            300
+        };
+        let ritz = lanczos::largest(n, wanted.min(n), steps.min(n), seed, |v, out| {
+            let scaled: Vec<f64> = v.iter().zip(&scales).map(|(v, s)| v * s).collect();
+            apply_slope(objective, parameters, &scaled, out);
+            for (o, s) in out.iter_mut().zip(&scales) {
+                *o *= s;
+            }
+        });
+        let vectors = ritz
+            .vectors
+            .into_iter()
+            .map(|v| v.iter().zip(&scales).map(|(v, s)| v * s).collect())
+            .collect();
+        let largest = ritz.values.first().copied().unwrap_or(0.0);
+        let magnitude = ritz.values.iter().fold(0.0f64, |max, v| max.max(v.abs()));
+        // Where even the first eigenvalue is not positive zero is optimal for every penalty.
+        let lambda_max = if largest > 0.0 {
+            largest
+        } else {
+            magnitude.max(f64::MIN_POSITIVE)
+        };
+        Self {
+            lambda_max,
+            values: ritz.values,
+            vectors,
+        }
+    }
+
+    /// Factors on the eigenvectors, each with root mean square `size` where its eigenvalue is the
+    /// largest, and less in proportion below.
+    pub fn write_factors<T: Real>(&self, parameters: &mut Parameters<T>, size: f64) {
+        let rows = parameters.layout().rows().to_vec();
+        let n: usize = rows.iter().sum();
+        for (column, vector) in self
+            .vectors
+            .iter()
+            .enumerate()
+            .take(parameters.layout().rank())
+        {
+            let share = (self.values[column] / self.lambda_max)
+                .clamp(0.01, 1.0)
+                .sqrt();
+            let length = vector
+                .iter()
+                .map(|v| v * v)
+                .sum::<f64>()
+                .sqrt()
+                .max(f64::MIN_POSITIVE);
+            let scale = size * share * (n as f64).sqrt() / length;
+            let mut stacked = 0;
+            for (group, &count) in rows.iter().enumerate() {
+                for label in 0..count {
+                    parameters.row_mut(group, label)[column] = T::from_f64(scale * vector[stacked]);
+                    stacked += 1;
+                }
+            }
+        }
+    }
+}
+
+fn row_scales<T: Real>(objective: &Objective<'_, T>, rows: &[usize]) -> Vec<f64> {
+    rows.iter()
+        .enumerate()
+        .flat_map(|(group, &n)| (0..n).map(move |label| (group, label)))
+        .map(|(group, label)| 1.0 / objective.row_profile(group, label).sqrt())
+        .collect()
+}
+
+/// `out = (2/m) * sum over observations of w_t r_t A_t v` with the residuals at `parameters`.
+fn apply_slope<T: Real>(
+    objective: &Objective<'_, T>,
+    parameters: &Parameters<T>,
+    v: &[f64],
+    out: &mut [f64],
+) {
+    let Interaction::Quadratic(kernel) = &objective.spec().interaction else {
+        panic!("only quadratic models have a spectrum at zero");
+    };
+    let spec = objective.spec();
+    let mut first = vec![0usize];
+    for &rows in parameters.layout().rows() {
+        first.push(first[first.len() - 1] + rows);
+    }
+    let point = objective.point(parameters);
+    let scale = 2.0 / objective.views().len() as f64;
+    for group in 0..spec.group_count() {
+        let sums = objective.row_sums(
+            group,
+            1,
+            &|segment: &Segment, workspace: &mut Workspace<T>, sums: &mut [f64]| {
+                let cells = point.row_cells(objective.views(), segment);
+                let mut residuals = vec![T::ZERO; cells.values.len()];
+                objective.kernels().residuals(
+                    &point.context(segment.mode),
+                    &cells,
+                    workspace,
+                    &mut residuals,
+                );
+                let others: Vec<(f64, usize)> = (0..spec.modes())
+                    .filter(|&b| b != segment.mode)
+                    .map(|b| (kernel.get(segment.mode, b), first[spec.groups[b]]))
+                    .collect();
+                let own = kernel.get(segment.mode, segment.mode) * v[first[group] + segment.row];
+                let mut total = 0.0;
+                for (at, residual) in residuals.iter().enumerate() {
+                    let labels = &cells.others[at * others.len()..(at + 1) * others.len()];
+                    let mut inner = own;
+                    for (&label, &(k, offset)) in labels.iter().zip(&others) {
+                        inner += k * v[offset + label as usize];
+                    }
+                    let weight = cells.weights.map_or(1.0, |w| w[at].to_f64());
+                    total += weight * residual.to_f64() * inner;
+                }
+                sums[0] += total;
+            },
+        );
+        for (o, s) in out[first[group]..first[group + 1]].iter_mut().zip(sums) {
+            *o = scale * s;
+        }
+    }
+}
+
+/// Zero factors with the offsets that the model asks for: the mean of the data, and biases fitted
+/// alone by a few alternating passes.
+pub fn offsets_only<T: Real>(spec: &ModelSpec, views: &Views<T>) -> Parameters<T> {
+    const BIAS_PASSES: usize = 10;
+    let sizes = views.sizes();
+    let mut parameters = Parameters::zeros(spec, &sizes);
+    if spec.offsets != Offsets::None {
+        parameters.mean = views.mean();
+    }
+    if spec.offsets == Offsets::Modes {
+        // A rank-one model with zero factors is its biases.
+        let plain = ModelSpec {
+            rank: 1,
+            ..spec.clone()
+        };
+        let objective = Objective::new(views, &plain, 1.0, crate::objective::PenaltyScale::Uniform);
+        let mut biases = Parameters::<T>::zeros(&plain, &sizes);
+        biases.mean = parameters.mean;
+        for _ in 0..BIAS_PASSES {
+            super::als::sweep(&objective, &mut biases);
+        }
+        for (group, rows) in spec.group_sizes(&sizes).into_iter().enumerate() {
+            for label in 0..rows {
+                parameters.set_bias(group, label, biases.bias(group, label));
+            }
+        }
+    }
+    parameters
+}
+
+/// A random start whose predictions are about as large as the data.
+pub fn random<T: Real>(spec: &ModelSpec, views: &Views<T>, seed: u64) -> Parameters<T> {
+    let offsets = offsets_only(spec, views);
+    let mut squares = 0.0;
+    let mean = offsets.mean;
+    views.for_each(|_, value, weight| squares += weight.to_f64() * (value.to_f64() - mean).powi(2));
+    let deviation = (squares / views.total_weight().max(f64::MIN_POSITIVE)).sqrt();
+    let rank = spec.rank as f64;
+    let scale = match &spec.interaction {
+        Interaction::Cp => (deviation / rank.sqrt()).powf(1.0 / spec.modes() as f64),
+        Interaction::Quadratic(_) => (deviation / rank.sqrt() / spec.modes() as f64).sqrt(),
+    };
+    let mut parameters = Parameters::random(spec, &views.sizes(), scale, seed);
+    parameters.mean = mean;
+    for (group, rows) in spec.group_sizes(&views.sizes()).into_iter().enumerate() {
+        for label in 0..rows {
+            if spec.offsets == Offsets::Modes {
+                parameters.set_bias(group, label, offsets.bias(group, label));
+            }
+        }
+    }
+    parameters
+}
+
+/// Where the path of a CP model begins. Zero is a strict local minimum of CP under any penalty, so
+/// there is no largest penalty to start from: this finds one at which a random start does not
+/// collapse, and the point that a few sweeps reach there.
+pub(super) fn product_path_start<T: Real>(
+    mut objective: Objective<'_, T>,
+    deviation: f64,
+    seed: u64,
+) -> crate::error::Result<(f64, Parameters<T>)> {
+    const TRIES: usize = 16;
+    const SWEEPS: usize = 5;
+    let spec = objective.spec().clone();
+    let views = objective.views();
+    let rows: usize = spec.group_sizes(&views.sizes()).iter().sum();
+    let order = spec.modes() as f64;
+    let mut penalty = deviation.powf(2.0 - 2.0 / order) / rows as f64;
+    let start = random(&spec, views, seed);
+    for _ in 0..TRIES {
+        objective.set_penalty(penalty);
+        let mut parameters = start.clone();
+        let mut data = 0.0;
+        for _ in 0..SWEEPS {
+            data = super::als::sweep(&objective, &mut parameters);
+        }
+        if data < 0.9 * deviation * deviation {
+            return Ok((penalty, parameters));
+        }
+        penalty /= 4.0;
+    }
+    Ok((penalty, start))
+}

@@ -1,0 +1,61 @@
+//! Principal axes of the stacked factors. Quadratic models do not change when all rows are rotated.
+
+use crate::model::{ModelSpec, Parameters};
+use quadfill_kernels::{Real, dense};
+
+/// Rotates the rows so that the columns of the stacked factors are orthogonal, longest first, and
+/// returns the squared column norms.
+pub(crate) fn rotate_to_principal_axes<T: Real>(parameters: &mut Parameters<T>) -> Vec<f64> {
+    let rank = parameters.layout().rank();
+    let rows = parameters.layout().rows().to_vec();
+    let mut gram = vec![0.0; rank * rank];
+    for (group, &count) in rows.iter().enumerate() {
+        for label in 0..count {
+            let row = parameters.row(group, label);
+            for i in 0..rank {
+                for j in 0..=i {
+                    gram[i * rank + j] += row[i].to_f64() * row[j].to_f64();
+                }
+            }
+        }
+    }
+    let Some(eigen) = dense::symmetric_eigen(&gram, rank) else {
+        return (0..rank).map(|i| gram[i * rank + i]).collect();
+    };
+    let mut rotated = vec![0.0; rank];
+    for (group, &count) in rows.iter().enumerate() {
+        for label in 0..count {
+            let row = parameters.row_mut(group, label);
+            for (column, out) in rotated.iter_mut().enumerate() {
+                // Eigenvalues rise; the longest column comes first.
+                let vector = &eigen.vectors[(rank - 1 - column) * rank..][..rank];
+                *out = row.iter().zip(vector).map(|(u, v)| u.to_f64() * v).sum();
+            }
+            for (u, &r) in row.iter_mut().zip(&rotated) {
+                *u = T::from_f64(r);
+            }
+        }
+    }
+    eigen.values.iter().rev().map(|v| v.max(0.0)).collect()
+}
+
+/// The same model with only the `rank` longest principal columns.
+pub(crate) fn keep_principal<T: Real>(
+    mut parameters: Parameters<T>,
+    spec: &ModelSpec,
+    sizes: &[usize],
+) -> Parameters<T> {
+    rotate_to_principal_axes(&mut parameters);
+    let mut kept = Parameters::zeros(spec, sizes);
+    kept.mean = parameters.mean;
+    for (group, rows) in spec.group_sizes(sizes).into_iter().enumerate() {
+        for label in 0..rows {
+            kept.row_mut(group, label)
+                .copy_from_slice(&parameters.row(group, label)[..spec.rank]);
+            if kept.layout().has_biases() {
+                kept.set_bias(group, label, parameters.bias(group, label));
+            }
+        }
+    }
+    kept
+}
