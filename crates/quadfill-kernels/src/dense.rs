@@ -39,6 +39,12 @@ pub fn symmetric_eigen(a: &[f64], n: usize) -> Option<Eigen> {
     if !a.iter().all(|x| x.is_finite()) {
         return None;
     }
+    if n == 0 {
+        return Some(Eigen {
+            values: Vec::new(),
+            vectors: Vec::new(),
+        });
+    }
     let matrix = MatRef::from_row_major_slice(a, n, n);
     let mut values = Diag::<f64>::zeros(n);
     let mut vectors = Mat::<f64>::zeros(n, n);

@@ -87,7 +87,7 @@ mod tests {
     #[test]
     fn tiles_cover_the_lower_triangle_once_and_fit_the_registers() {
         for (lanes, accumulators) in [(2, 12), (4, 12), (8, 12), (8, 24), (16, 24)] {
-            for order in 1..130 {
+            for order in 1..130usize {
                 let mut plan = Plan::default();
                 let mut covered = vec![0; order * order.next_multiple_of(lanes)];
                 let stride = order.next_multiple_of(lanes);

@@ -69,6 +69,8 @@ macro_rules! registers {
             }
             #[inline(always)]
             fn run<K: Task<$t>>(self, task: K) -> K::Output {
+                // On its own, each loop gets all the registers.
+                #[inline(never)]
                 #[target_feature(enable = "avx2,fma")]
                 fn enter<K: Task<$t>>(proof: Avx2, task: K) -> K::Output {
                     task.run(proof)
