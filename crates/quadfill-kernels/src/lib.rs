@@ -1,5 +1,28 @@
 //! The numeric kernels of Quadfill.
+//!
+//! Everything that has to be fast, and every `unsafe` of the project, is here: what the
+//! observations of one row contribute to its equations ([`cells`]), small linear systems
+//! ([`cholesky`]), dense and iterative eigenproblems ([`dense`], [`lanczos`]), sums in a fixed
+//! order ([`sum`]) and seeded random streams ([`streams`]).
+//!
+//! For one instruction set ([`Isa`]) results depend on the inputs alone: not on threads, not on
+//! where buffers lie in memory.
 
+mod aligned;
+pub mod cells;
+pub mod cholesky;
+pub mod dense;
+mod isa;
+mod kernels;
+pub mod lanczos;
+pub mod peak;
 mod real;
+mod simd;
+pub mod streams;
+pub mod sum;
 
+pub use aligned::AlignedVec;
+pub use cells::{Direction, Form, ModeContext, RowCells, Workspace};
+pub use isa::Isa;
+pub use kernels::Kernels;
 pub use real::Real;

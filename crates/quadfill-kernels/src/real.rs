@@ -4,7 +4,9 @@ use std::fmt::{Debug, Display};
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Div, Mul, MulAssign, Neg, Sub, SubAssign};
 
-/// `f32` or `f64`.
+use crate::simd::Dispatch;
+
+/// `f32` or `f64`; no other type can implement it.
 pub trait Real:
     Copy
     + Debug
@@ -23,6 +25,7 @@ pub trait Real:
     + Div<Output = Self>
     + Neg<Output = Self>
     + Sum
+    + Dispatch
     + 'static
 {
     /// How many fill a cache line of 64 bytes; rows of factor matrices are padded to it.

@@ -1,0 +1,184 @@
+//! Gathers the rows that cells pick and turns them into slopes and products.
+
+use std::marker::PhantomData;
+
+use super::MAX_OTHERS;
+use super::call::Call;
+use super::form::{LaneForm, Lanes, PerForm, Weights, per_form};
+use super::workspace::Layout;
+use crate::Real;
+use crate::simd::{Simd, Task, prefetch};
+
+/// How many cells ahead their rows are asked for.
+const AHEAD: usize = 16;
+
+/// Cells `first .. first + cells` of a call.
+#[derive(Clone, Copy)]
+pub(super) struct Span {
+    pub(super) first: usize,
+    pub(super) cells: usize,
+}
+
+impl Span {
+    /// The panels of a call, in order.
+    #[inline(always)]
+    pub(super) fn panels(total: usize, layout: Layout) -> impl Iterator<Item = Self> {
+        (0..total).step_by(layout.cells).map(move |first| Self {
+            first,
+            cells: layout.cells.min(total - first),
+        })
+    }
+}
+
+/// The rows cell `cell` picks, as indices.
+///
+/// Panics when a row is not there, so that the indices can be relied on.
+#[inline(always)]
+pub(super) fn picks<T: Real>(call: &Call<T>, count: usize, cell: usize) -> [usize; MAX_OTHERS] {
+    let mut picks = [0; MAX_OTHERS];
+    let picked = &call.row.others[cell * count..][..count];
+    for b in 0..count {
+        picks[b] = picked[b] as usize;
+        assert!(
+            picks[b] < call.rows[b],
+            "a cell picks a row that is not there"
+        );
+    }
+    picks
+}
+
+/// Asks for the rows of a cell some way ahead.
+#[inline(always)]
+pub(super) fn prefetch_picks<T: Real>(
+    call: &Call<T>,
+    factors: &[&[T]; MAX_OTHERS],
+    count: usize,
+    cell: usize,
+) {
+    if let Some(picked) = call.row.others.get((cell + AHEAD) * count..) {
+        for (b, &row) in picked.iter().take(count).enumerate() {
+            let start = factors[b].as_ptr().wrapping_add(row as usize * call.stride);
+            for line in (0..call.rank).step_by(T::LINE) {
+                prefetch(start.wrapping_add(line));
+            }
+        }
+    }
+}
+
+/// The sum of the biases in `biases` that belong to `picks`.
+#[inline(always)]
+pub(super) fn bias_of<T: Real>(
+    biases: &[&[T]; MAX_OTHERS],
+    picks: &[usize; MAX_OTHERS],
+    count: usize,
+) -> T {
+    let mut sum = T::ZERO;
+    for b in 0..count {
+        sum += biases[b][picks[b]];
+    }
+    sum
+}
+
+/// The lanes from `at` on of the row worked on and of the rows picked.
+///
+/// # Safety
+/// `own` and the rows of `factors` are `stride` long, of which `at` leaves a vector, and `picks`
+/// are rows of `factors`.
+#[inline(always)]
+pub(super) unsafe fn lanes<T: Real, S: Simd<T>>(
+    simd: S,
+    own: &[T],
+    factors: &[&[T]; MAX_OTHERS],
+    starts: &[usize; MAX_OTHERS],
+    count: usize,
+    at: usize,
+) -> Lanes<S::Vector> {
+    let mut others = [simd.splat(T::ZERO); MAX_OTHERS];
+    for b in 0..count {
+        // SAFETY: the caller's promise.
+        others[b] = unsafe { simd.load(factors[b].as_ptr().add(starts[b] + at)) };
+    }
+    Lanes {
+        // SAFETY: the caller's promise.
+        own: unsafe { simd.load(own.as_ptr().add(at)) },
+        others,
+    }
+}
+
+/// Writes the slopes and products of some cells.
+pub(super) struct Gather<'a, T> {
+    pub(super) call: &'a Call<'a, T>,
+    pub(super) span: Span,
+    pub(super) layout: Layout,
+    /// Where the slopes go, if they are wanted: a panel.
+    pub(super) slopes: Option<&'a mut [T]>,
+    /// Where the products go: one vector per cell.
+    pub(super) products: &'a mut [T],
+    /// Where the sums of the picked biases go.
+    pub(super) biases: &'a mut [T],
+}
+
+impl<T: Real> Gather<'_, T> {
+    /// Does it.
+    #[inline(always)]
+    pub(super) fn run<S: Simd<T>>(self, simd: S) {
+        let call = self.call;
+        per_form(simd, &call.form, call.count, self);
+    }
+}
+
+impl<T: Real> PerForm<T> for Gather<'_, T> {
+    #[inline(always)]
+    fn with<S: Simd<T>, F: LaneForm, const COUNT: usize>(self, simd: S) {
+        simd.run(GatherAs::<T, F, COUNT>(self, PhantomData));
+    }
+}
+
+struct GatherAs<'a, T, F, const COUNT: usize>(Gather<'a, T>, PhantomData<F>);
+
+impl<T: Real, F: LaneForm, const COUNT: usize> Task<T> for GatherAs<'_, T, F, COUNT> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd<T>>(self, simd: S) {
+        let Gather {
+            call,
+            span,
+            layout,
+            mut slopes,
+            products,
+            biases,
+        } = self.0;
+        let count = if COUNT == 0 { call.count } else { COUNT };
+        let used = call.rank.next_multiple_of(S::LANES);
+        assert!(span.cells * S::LANES <= products.len() && used <= layout.stride);
+        if let Some(slopes) = &slopes {
+            assert!(span.cells * layout.stride <= slopes.len());
+        }
+        let weights = Weights::new(simd, &call.form, count);
+        let factors = &call.point.factors;
+        for k in 0..span.cells {
+            let cell = span.first + k;
+            prefetch_picks(call, factors, count, cell);
+            let picks = picks(call, count, cell);
+            if call.with_biases {
+                biases[k] = bias_of(&call.point.biases, &picks, count);
+            }
+            let starts = picks.map(|row| row * call.stride);
+            let mut sum = simd.splat(T::ZERO);
+            for at in (0..used).step_by(S::LANES) {
+                // SAFETY: `Call` has checked that rows are `stride` long, which is a multiple
+                // of the lanes and at least `rank`, and `picks` that they are there.
+                let lanes = unsafe { lanes(simd, call.row.own, factors, &starts, count, at) };
+                let slope;
+                (slope, sum) = F::slope(simd, &weights, &lanes, count, sum);
+                if let Some(slopes) = &mut slopes {
+                    // SAFETY: cell `k` of the panel, which was seen to hold all cells.
+                    unsafe { simd.store(slopes.as_mut_ptr().add(k * layout.stride + at), slope) };
+                }
+            }
+            // SAFETY: `products` was seen to hold a vector per cell.
+            unsafe { simd.store(products.as_mut_ptr().add(k * S::LANES), sum) };
+        }
+    }
+}

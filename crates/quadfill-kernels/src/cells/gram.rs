@@ -1,0 +1,217 @@
+//! Normal equations: the Gram matrix of slopes and residuals.
+
+use super::call::Call;
+use super::features::Span;
+use super::plan::Tile;
+use super::residual::gather;
+use super::workspace::{Layout, Workspace};
+use crate::Real;
+use crate::simd::{Simd, Task};
+
+/// Panels whose sums stay in `T` before they are added to the double-precision result: few
+/// enough to lose nothing of note, many enough to make the conversion cheap.
+const PANELS_PER_FLUSH: usize = 4;
+
+pub(super) struct NormalEquations<'a, T: Real> {
+    pub(super) call: Call<'a, T>,
+    pub(super) ws: &'a mut Workspace<T>,
+    pub(super) out: &'a mut [f64],
+}
+
+impl<T: Real> Task<T> for NormalEquations<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd<T>>(self, simd: S) {
+        let Self { call, ws, out } = self;
+        let order = call.cols() + 1;
+        let layout = Layout::new::<T>(call.cols(), S::LANES);
+        let panels = call.cells().div_ceil(layout.cells);
+        for (panel, span) in Span::panels(call.cells(), layout).enumerate() {
+            gather(simd, &call, span, layout, true, ws);
+            finish_panel(simd, &call, span, layout, ws);
+            let sums = Sums {
+                layout,
+                cells: span.cells,
+                afresh: panel % PANELS_PER_FLUSH == 0,
+                panel: &ws.slopes,
+                sums: &mut ws.sums,
+            };
+            sums.add_tiles(simd, ws.plan.tiles(order, S::LANES, S::ACCUMULATORS));
+            if panel % PANELS_PER_FLUSH == PANELS_PER_FLUSH - 1 || panel + 1 == panels {
+                flush(&ws.sums, layout.stride, order, out);
+            }
+        }
+    }
+}
+
+/// Completes the slopes with the bias column and the residual, and scales by the weights.
+#[inline(always)]
+fn finish_panel<T: Real, S: Simd<T>>(
+    simd: S,
+    call: &Call<T>,
+    span: Span,
+    layout: Layout,
+    ws: &mut Workspace<T>,
+) {
+    let cols = call.cols();
+    let cells = ws.slopes.chunks_exact_mut(layout.stride);
+    for (cell, &r) in cells.zip(&ws.residuals[..span.cells]) {
+        if call.with_biases {
+            cell[call.rank] = T::ONE;
+        }
+        cell[cols] = r;
+    }
+    let Some(weights) = call.row.weights else {
+        return;
+    };
+    let cells = ws.slopes.chunks_exact_mut(layout.stride);
+    for (cell, w) in cells.zip(&weights[span.first..][..span.cells]) {
+        let root = simd.splat(w.sqrt());
+        for lanes in cell.chunks_exact_mut(S::LANES) {
+            // SAFETY: the chunk is a vector long.
+            unsafe {
+                let v = simd.load(lanes.as_ptr());
+                simd.store(lanes.as_mut_ptr(), simd.mul(root, v));
+            }
+        }
+    }
+}
+
+/// Adds the lower triangle of `sums` to `out`.
+#[inline(always)]
+fn flush<T: Real>(sums: &[T], stride: usize, order: usize, out: &mut [f64]) {
+    for i in 0..order {
+        let row = &sums[i * stride..][..=i];
+        for (out, sum) in out[i * order..][..=i].iter_mut().zip(row) {
+            *out += sum.to_f64();
+        }
+    }
+}
+
+/// Where the products of a panel's columns are added up.
+struct Sums<'a, T> {
+    layout: Layout,
+    cells: usize,
+    /// Whether the sums begin at zero.
+    afresh: bool,
+    panel: &'a [T],
+    sums: &'a mut [T],
+}
+
+macro_rules! tiles {
+    ($sums:expr, $simd:expr, $tile:expr, $($rows:literal x $blocks:literal)*) => {
+        match ($tile.rows, $tile.blocks) {
+            $(($rows, $blocks) => $simd.run(AddTile::<T, $rows, $blocks> { sums: $sums, tile: $tile }),)*
+            _ => unreachable!("no tile of {} x {}", $tile.rows, $tile.blocks),
+        }
+    };
+}
+
+impl<T: Real> Sums<'_, T> {
+    #[inline(always)]
+    fn add_tiles<S: Simd<T>>(mut self, simd: S, tiles: &[Tile]) {
+        for &tile in tiles {
+            let sums = &mut self;
+            // Wide tiles are for machines with many registers; the others need not compile them.
+            if S::ACCUMULATORS <= 12 {
+                tiles!(sums, simd, tile,
+                    1 x 1 2 x 1 3 x 1 4 x 1 5 x 1 6 x 1 7 x 1 8 x 1
+                    1 x 2 2 x 2 3 x 2 4 x 2 5 x 2 6 x 2
+                    1 x 3 2 x 3 3 x 3 4 x 3
+                    1 x 4 2 x 4 3 x 4
+                    1 x 5 2 x 5
+                    1 x 6 2 x 6);
+            } else {
+                tiles!(sums, simd, tile,
+                    1 x 1 2 x 1 3 x 1 4 x 1 5 x 1 6 x 1 7 x 1 8 x 1
+                    9 x 1 10 x 1 11 x 1 12 x 1 13 x 1 14 x 1 15 x 1 16 x 1
+                    1 x 2 2 x 2 3 x 2 4 x 2 5 x 2 6 x 2 7 x 2 8 x 2 9 x 2 10 x 2 11 x 2 12 x 2
+                    1 x 3 2 x 3 3 x 3 4 x 3 5 x 3 6 x 3 7 x 3 8 x 3
+                    1 x 4 2 x 4 3 x 4 4 x 4 5 x 4 6 x 4
+                    1 x 5 2 x 5 3 x 5 4 x 5
+                    1 x 6 2 x 6 3 x 6 4 x 6);
+            }
+        }
+    }
+}
+
+/// Adds up one tile.
+struct AddTile<'s, 'a, T, const ROWS: usize, const BLOCKS: usize> {
+    sums: &'s mut Sums<'a, T>,
+    tile: Tile,
+}
+
+impl<T: Real, const ROWS: usize, const BLOCKS: usize> Task<T> for AddTile<'_, '_, T, ROWS, BLOCKS> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd<T>>(self, simd: S) {
+        let Self { sums, tile } = self;
+        let stride = sums.layout.stride;
+        let column = tile.block * S::LANES;
+        assert!(column + BLOCKS * S::LANES <= stride && tile.row + ROWS <= stride);
+        assert!(sums.cells * stride <= sums.panel.len());
+        assert!((tile.row + ROWS) * stride <= sums.sums.len());
+        let mut acc = [[simd.splat(T::ZERO); BLOCKS]; ROWS];
+        // SAFETY: the assertions keep rows and columns of the tile inside the sums.
+        unsafe {
+            let corner = sums.sums.as_mut_ptr().add(tile.row * stride + column);
+            if !sums.afresh {
+                for i in 0..ROWS {
+                    for j in 0..BLOCKS {
+                        acc[i][j] = simd.load(corner.add(i * stride + j * S::LANES));
+                    }
+                }
+            }
+            add_products(
+                simd,
+                sums.panel.as_ptr(),
+                sums.cells,
+                stride,
+                tile.row,
+                column,
+                &mut acc,
+            );
+            for i in 0..ROWS {
+                for j in 0..BLOCKS {
+                    simd.store(corner.add(i * stride + j * S::LANES), acc[i][j]);
+                }
+            }
+        }
+    }
+}
+
+/// Adds, for each cell of a panel, entries `row ..` times the vectors from `column` on.
+///
+/// # Safety
+/// The panel has `cells` cells of `stride` entries, among which these are.
+#[inline(always)]
+unsafe fn add_products<T: Real, S: Simd<T>, const ROWS: usize, const BLOCKS: usize>(
+    simd: S,
+    panel: *const T,
+    cells: usize,
+    stride: usize,
+    row: usize,
+    column: usize,
+    acc: &mut [[S::Vector; BLOCKS]; ROWS],
+) {
+    let mut sums = *acc;
+    for k in 0..cells {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let cell = panel.add(k * stride);
+            let mut columns = [simd.splat(T::ZERO); BLOCKS];
+            for j in 0..BLOCKS {
+                columns[j] = simd.load(cell.add(column + j * S::LANES));
+            }
+            for i in 0..ROWS {
+                let entry = simd.splat(*cell.add(row + i));
+                for j in 0..BLOCKS {
+                    sums[i][j] = simd.mul_add(entry, columns[j], sums[i][j]);
+                }
+            }
+        }
+    }
+    *acc = sums;
+}

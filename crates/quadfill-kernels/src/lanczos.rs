@@ -1,0 +1,211 @@
+//! The largest eigenpairs of a symmetric operator that is only known by what it does to vectors.
+
+use crate::dense::symmetric_eigen;
+use crate::streams::{fill_normal, stream};
+use crate::sum::{dot, norm2};
+
+/// Steps between two looks at the eigenpairs found so far.
+const STEPS_PER_LOOK: usize = 8;
+/// Residuals this small, relative to the largest eigenvalue, are good enough.
+const TOLERANCE: f64 = 1e-8;
+/// A new direction this small, relative to what the operator made, is rounding noise.
+const BREAKDOWN: f64 = 1e-13;
+
+/// Approximate eigenpairs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ritz {
+    /// Descending.
+    pub values: Vec<f64>,
+    /// Unit vectors, in the order of the values.
+    pub vectors: Vec<Vec<f64>>,
+    /// Norm of `A x - theta x` for each pair, measured with the operator itself: some eigenvalue
+    /// is within that distance of `theta`.
+    pub residuals: Vec<f64>,
+}
+
+/// The `wanted` algebraically largest eigenpairs of a symmetric operator of order `n`, where
+/// `apply(x, y)` writes the operator times `x` to `y`.
+///
+/// Lanczos with full reorthogonalisation, started from `seed`. Stops when the residuals are
+/// within 1e-8 of the largest Ritz value, or after `max_steps`; look at `residuals` for how
+/// good the pairs are. When the vectors reached so far are closed under the operator, it goes on
+/// from a fresh one.
+///
+/// ```
+/// let apply = |x: &[f64], y: &mut [f64]| {
+///     for (i, (y, x)) in y.iter_mut().zip(x).enumerate() {
+///         *y = i as f64 * x;
+///     }
+/// };
+/// let top = quadfill_kernels::lanczos::largest(50, 2, 50, 1, apply);
+/// assert!((top.values[0] - 49.0).abs() < 1e-6 && (top.values[1] - 48.0).abs() < 1e-6);
+/// ```
+pub fn largest(
+    n: usize,
+    wanted: usize,
+    max_steps: usize,
+    seed: u64,
+    mut apply: impl FnMut(&[f64], &mut [f64]),
+) -> Ritz {
+    let wanted = wanted.min(n);
+    let limit = max_steps.max(wanted).min(n);
+    let mut search = Search::new(n, seed);
+    let mut product = vec![0.0; n];
+    while search.steps() < limit {
+        let Some(start) = search.next.take().or_else(|| search.fresh()) else {
+            break;
+        };
+        apply(&start, &mut product);
+        search.step(start, &mut product);
+        let due = search.steps().is_multiple_of(STEPS_PER_LOOK) || search.steps() == limit;
+        if due && search.steps() >= wanted && search.has_converged(wanted) {
+            break;
+        }
+    }
+    search.ritz(wanted, apply)
+}
+
+/// An orthonormal basis in which the operator is tridiagonal.
+struct Search {
+    n: usize,
+    seed: u64,
+    fresh_vectors: u64,
+    basis: Vec<Vec<f64>>,
+    diagonal: Vec<f64>,
+    /// `beside[i]` couples basis vectors `i` and `i + 1`.
+    beside: Vec<f64>,
+    /// The next basis vector, unless the basis is closed under the operator.
+    next: Option<Vec<f64>>,
+    /// The largest norm the operator has given a unit vector.
+    scale: f64,
+}
+
+impl Search {
+    fn new(n: usize, seed: u64) -> Self {
+        Self {
+            n,
+            seed,
+            fresh_vectors: 0,
+            basis: Vec::new(),
+            diagonal: Vec::new(),
+            beside: Vec::new(),
+            next: None,
+            scale: 0.0,
+        }
+    }
+
+    fn steps(&self) -> usize {
+        self.basis.len()
+    }
+
+    /// A random unit vector orthogonal to the basis, if there is room for one.
+    fn fresh(&mut self) -> Option<Vec<f64>> {
+        while self.steps() < self.n && self.fresh_vectors < 2 * self.n as u64 + 8 {
+            let mut vector = vec![0.0; self.n];
+            let mut rng = stream(self.seed, 0x6c61_6e63, self.fresh_vectors);
+            self.fresh_vectors += 1;
+            fill_normal(&mut vector, &mut rng);
+            let before = norm2(&vector);
+            self.orthogonalise(&mut vector);
+            let after = norm2(&vector);
+            if after > 1e-10 * before {
+                divide(&mut vector, after);
+                self.orthogonalise(&mut vector);
+                let norm = norm2(&vector);
+                divide(&mut vector, norm);
+                return Some(vector);
+            }
+        }
+        None
+    }
+
+    /// Takes the part in the span of the basis out of `vector`; twice, as once leaves rounding.
+    fn orthogonalise(&self, vector: &mut [f64]) {
+        for _ in 0..2 {
+            for b in &self.basis {
+                let along = dot(b, vector);
+                for (x, b) in vector.iter_mut().zip(b) {
+                    *x -= along * b;
+                }
+            }
+        }
+    }
+
+    /// Appends `vector`, of which the operator makes `product`, to the basis.
+    fn step(&mut self, vector: Vec<f64>, product: &mut [f64]) {
+        self.scale = self.scale.max(norm2(product));
+        self.diagonal.push(dot(&vector, product));
+        self.basis.push(vector);
+        self.orthogonalise(product);
+        let left = norm2(product);
+        if left > BREAKDOWN * self.scale && self.steps() < self.n {
+            let mut next = product.to_vec();
+            divide(&mut next, left);
+            self.beside.push(left);
+            self.next = Some(next);
+        } else {
+            self.beside.push(0.0);
+        }
+    }
+
+    /// Eigenpairs of the tridiagonal matrix, ascending.
+    fn small_eigen(&self) -> Option<crate::dense::Eigen> {
+        let m = self.steps();
+        let mut small = vec![0.0; m * m];
+        for i in 0..m {
+            small[i * m + i] = self.diagonal[i];
+            if i > 0 {
+                small[i * m + i - 1] = self.beside[i - 1];
+            }
+        }
+        symmetric_eigen(&small, m)
+    }
+
+    fn has_converged(&self, wanted: usize) -> bool {
+        let (m, Some(eigen)) = (self.steps(), self.small_eigen()) else {
+            return false;
+        };
+        let outward = self.beside[m - 1];
+        // A closed basis may simply have missed a larger eigenvalue: that takes a fresh start.
+        if outward == 0.0 && m < self.n {
+            return false;
+        }
+        let enough = TOLERANCE * eigen.values[m - 1].abs();
+        (m - wanted..m).all(|i| (outward * eigen.vector(i)[m - 1]).abs() <= enough)
+    }
+
+    fn ritz(&self, wanted: usize, mut apply: impl FnMut(&[f64], &mut [f64])) -> Ritz {
+        let mut ritz = Ritz {
+            values: Vec::new(),
+            vectors: Vec::new(),
+            residuals: Vec::new(),
+        };
+        let (m, Some(eigen)) = (self.steps(), self.small_eigen()) else {
+            return ritz;
+        };
+        let mut product = vec![0.0; self.n];
+        for i in (0..m).rev().take(wanted) {
+            let theta = eigen.values[i];
+            let mut vector = vec![0.0; self.n];
+            for (b, &weight) in self.basis.iter().zip(eigen.vector(i)) {
+                for (x, b) in vector.iter_mut().zip(b) {
+                    *x += weight * b;
+                }
+            }
+            apply(&vector, &mut product);
+            for (p, x) in product.iter_mut().zip(&vector) {
+                *p -= theta * x;
+            }
+            ritz.values.push(theta);
+            ritz.residuals.push(norm2(&product));
+            ritz.vectors.push(vector);
+        }
+        ritz
+    }
+}
+
+fn divide(vector: &mut [f64], by: f64) {
+    for x in vector {
+        *x /= by;
+    }
+}

@@ -1,0 +1,137 @@
+//! AVX-512 vectors.
+
+use std::arch::x86_64::*;
+
+use super::{Simd, Task, avx2};
+
+/// Proof that the machine has AVX-512.
+#[derive(Clone, Copy)]
+pub(crate) struct Avx512 {
+    _assumed: (),
+}
+
+impl Avx512 {
+    /// # Safety
+    /// The machine has the instruction sets named in `run` below.
+    #[inline(always)]
+    pub(crate) unsafe fn assume() -> Self {
+        Self { _assumed: () }
+    }
+}
+
+macro_rules! registers {
+    ($t:ty, $vector:ty, $lanes:literal, $splat:ident, $load:ident, $store:ident, $add:ident, $mul:ident,
+     $mul_add:ident, $sub_mul:ident, $sum_each:ident) => {
+        impl Simd<$t> for Avx512 {
+            type Vector = $vector;
+            const LANES: usize = $lanes;
+            const ACCUMULATORS: usize = 24;
+
+            #[inline(always)]
+            fn splat(self, entry: $t) -> Self::Vector {
+                // SAFETY: `self` proves that the machine has the instruction.
+                unsafe { $splat(entry) }
+            }
+            #[inline(always)]
+            unsafe fn load(self, from: *const $t) -> Self::Vector {
+                // SAFETY: as above, and the caller's promise.
+                unsafe { $load(from) }
+            }
+            #[inline(always)]
+            unsafe fn store(self, to: *mut $t, v: Self::Vector) {
+                // SAFETY: as above, and the caller's promise.
+                unsafe { $store(to, v) }
+            }
+            #[inline(always)]
+            fn add(self, a: Self::Vector, b: Self::Vector) -> Self::Vector {
+                // SAFETY: `self` proves that the machine has the instruction.
+                unsafe { $add(a, b) }
+            }
+            #[inline(always)]
+            fn mul(self, a: Self::Vector, b: Self::Vector) -> Self::Vector {
+                // SAFETY: as above.
+                unsafe { $mul(a, b) }
+            }
+            #[inline(always)]
+            fn mul_add(self, a: Self::Vector, b: Self::Vector, c: Self::Vector) -> Self::Vector {
+                // SAFETY: as above.
+                unsafe { $mul_add(a, b, c) }
+            }
+            #[inline(always)]
+            fn sub_mul(self, a: Self::Vector, b: Self::Vector, c: Self::Vector) -> Self::Vector {
+                // SAFETY: as above.
+                unsafe { $sub_mul(a, b, c) }
+            }
+            #[inline(always)]
+            fn sum_each(self, v: [Self::Vector; 4]) -> [$t; 4] {
+                // SAFETY: as above.
+                unsafe { $sum_each(v) }
+            }
+            #[inline(always)]
+            fn run<K: Task<$t>>(self, task: K) -> K::Output {
+                // On its own, each loop gets all the registers.
+                #[inline(never)]
+                #[target_feature(enable = "avx512f,avx2,fma")]
+                fn enter<K: Task<$t>>(proof: Avx512, task: K) -> K::Output {
+                    task.run(proof)
+                }
+                // SAFETY: as above.
+                unsafe { enter(self, task) }
+            }
+        }
+    };
+}
+
+registers!(
+    f32,
+    __m512,
+    16,
+    _mm512_set1_ps,
+    _mm512_loadu_ps,
+    _mm512_storeu_ps,
+    _mm512_add_ps,
+    _mm512_mul_ps,
+    _mm512_fmadd_ps,
+    _mm512_fnmadd_ps,
+    sum_each_f32
+);
+registers!(
+    f64,
+    __m512d,
+    8,
+    _mm512_set1_pd,
+    _mm512_loadu_pd,
+    _mm512_storeu_pd,
+    _mm512_add_pd,
+    _mm512_mul_pd,
+    _mm512_fmadd_pd,
+    _mm512_fnmadd_pd,
+    sum_each_f64
+);
+
+#[inline]
+#[target_feature(enable = "avx512f,avx2,fma")]
+fn sum_each_f32([a, b, c, d]: [__m512; 4]) -> [f32; 4] {
+    avx2::sum_each_f32([fold_f32(a), fold_f32(b), fold_f32(c), fold_f32(d)])
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx2,fma")]
+fn sum_each_f64([a, b, c, d]: [__m512d; 4]) -> [f64; 4] {
+    avx2::sum_each_f64([fold_f64(a), fold_f64(b), fold_f64(c), fold_f64(d)])
+}
+
+/// Adds the upper half to the lower one.
+#[inline]
+#[target_feature(enable = "avx512f,avx2,fma")]
+fn fold_f32(v: __m512) -> __m256 {
+    let high = _mm512_extractf64x4_pd::<1>(_mm512_castps_pd(v));
+    _mm256_add_ps(_mm512_castps512_ps256(v), _mm256_castpd_ps(high))
+}
+
+/// Adds the upper half to the lower one.
+#[inline]
+#[target_feature(enable = "avx512f,avx2,fma")]
+fn fold_f64(v: __m512d) -> __m256d {
+    _mm256_add_pd(_mm512_castpd512_pd256(v), _mm512_extractf64x4_pd::<1>(v))
+}
