@@ -1,5 +1,6 @@
 //! The numeric kernels of Quadfill.
 
+pub mod mapped;
 mod real;
 
 pub use real::Real;
