@@ -116,8 +116,8 @@ impl Binning {
                 (if width > 0.0 { width } else { 1.0 }, Some(count))
             }
         };
-        // Not `<=`, which would let a NaN through.
-        if !((last - first) / width < f64::from(u32::MAX)) {
+        let bins = (last - first) / width;
+        if bins.is_nan() || bins >= f64::from(u32::MAX) {
             return Err(ReadError::Bin(format!(
                 "mode `{mode}`: the times from {first} to {last} fall into too many bins of {width} seconds: choose wider bins"
             )));

@@ -13,13 +13,16 @@
 //! # Ok::<(), quadfill_io::ReadError>(())
 //! ```
 
+mod arrays;
 mod bins;
 mod columns;
 mod delimited;
 mod error;
 mod number;
 mod options;
+mod parquet_file;
 mod query;
+mod query_lookup;
 mod query_rows;
 mod read;
 mod roles;
@@ -32,7 +35,8 @@ pub use bins::{BinSize, BinSpec, Binning};
 pub use delimited::Delimiter;
 pub use error::{ReadError, Result};
 pub use options::{ColumnRef, Format, ReadOptions};
-pub use query::{Query, QueryRows, QueryValues, UNKNOWN, read_query, read_query_bytes};
+pub use query::{Query, QueryValues, UNKNOWN, read_query, read_query_bytes};
+pub use query_rows::{QueryColumn, QueryRows, TextRows};
 pub use read::{ReadData, read, read_bytes};
 pub use write::{
     NpyNumber, Predictions, WriteError, write_atomically, write_npy, write_predictions, write_tns,

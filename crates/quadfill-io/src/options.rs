@@ -11,13 +11,13 @@ use crate::error::ReadError;
 /// How the bytes of a file are laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// Rows of text with a delimiter: CSV, TSV, MovieLens `::` and the like.
+    /// Rows of text with a delimiter: CSV, TSV, `::` and the like.
     Delimited,
     /// FROSTT: 1-based indices and a value, separated by blanks.
     Tns,
-    /// One NumPy array.
+    /// One array of `NumPy`.
     Npy,
-    /// Several NumPy arrays in a zip archive.
+    /// Several arrays of `NumPy` in a zip archive.
     Npz,
     /// Apache Parquet.
     Parquet,

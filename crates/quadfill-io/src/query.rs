@@ -2,20 +2,18 @@
 
 use std::path::Path;
 
-use quadfill::{Labels, Mode};
+use quadfill::Mode;
 
+use crate::arrays::{Cells, read_cells};
 use crate::bins::Binning;
-use crate::columns::concat;
-use crate::delimited::{PIECE, Problem, RowSink, TextLayout, finite, is_a_name, read_rows};
+use crate::delimited::is_a_name;
 use crate::error::{ReadError, Result};
-use crate::number::{canonical_u32, trim};
-use crate::options::{Format, ReadOptions};
-use crate::query_rows::TextRows;
-use crate::roles::{Columns, Role};
+use crate::options::{ColumnRef, Format, ReadOptions};
+use crate::parquet_file::read_columns;
+use crate::query_lookup::{look_up_columns, look_up_text};
+use crate::query_rows::{QueryColumn, QueryRows};
+use crate::roles::Columns;
 use crate::source::{Bytes, Source};
-use crate::table::find_label;
-
-pub use crate::query_rows::QueryRows;
 
 /// The index of a label that the model does not know.
 pub const UNKNOWN: u32 = u32::MAX;
@@ -197,7 +195,7 @@ impl Wanted<'_> {
     }
 
     /// Whether the first row holds names: one of a mode of the model, or text for a value.
-    fn looks_like_header(&self, first: &[&[u8]], options: &ReadOptions) -> bool {
+    pub(crate) fn looks_like_header(&self, first: &[&[u8]], options: &ReadOptions) -> bool {
         let asked = options.modes.iter().flatten().chain(&options.value);
         if asked.into_iter().any(|column| column.number().is_none()) {
             return true;
@@ -210,7 +208,7 @@ impl Wanted<'_> {
             return true;
         }
         self.values == QueryValues::Required
-            && match options.value.as_ref().and_then(|value| value.number()) {
+            && match options.value.as_ref().and_then(ColumnRef::number) {
                 Some(number) => number.checked_sub(1).and_then(|value| first.get(value)),
                 None => first.last(),
             }
@@ -227,151 +225,36 @@ fn read_query_as(
 ) -> Result<Query> {
     match format {
         Format::Delimited | Format::Tns => {
-            read_query_text(file, bytes, options, format == Format::Tns, wanted)
+            look_up_text(file, bytes, options, format == Format::Tns, wanted)
         }
-        _ => Err(ReadError::Unsupported {
-            file: file.to_owned(),
-            what: "queries of this format are not read".to_owned(),
-            hint: "give the rows as delimited text or .tns".to_owned(),
-        }),
-    }
-}
-
-fn read_query_text(
-    file: &str,
-    bytes: Bytes,
-    options: &ReadOptions,
-    is_tns: bool,
-    wanted: &Wanted<'_>,
-) -> Result<Query> {
-    let layout = TextLayout::find(file, &bytes, options, is_tns, |first| {
-        wanted.looks_like_header(first, options)
-    })?;
-    let columns = Columns {
-        file,
-        names: layout.header.as_deref(),
-        count: layout.fields,
-    };
-    let (modes, value) = wanted.columns(columns, options)?;
-    let mut roles = vec![Role::Unused; layout.fields];
-    for (mode, &column) in modes.iter().enumerate() {
-        roles[column] = if wanted.binning(mode).is_some() {
-            Role::Time(mode)
-        } else if is_tns {
-            Role::Index(mode)
-        } else {
-            Role::Label(mode)
-        };
-    }
-    if let Some(value) = value {
-        roles[value] = Role::Value;
-    }
-    let pieces = read_rows(&bytes, &layout, PIECE, |rows| QuerySink {
-        wanted,
-        roles: &roles,
-        indices: wanted
-            .modes
-            .iter()
-            .map(|_| Vec::with_capacity(rows))
-            .collect(),
-        values: Vec::with_capacity(if value.is_some() { rows } else { 0 }),
-    })
-    .map_err(|problem| layout.explain(file, &bytes, problem))?;
-    let mut pieces: Vec<(Vec<Vec<u32>>, Vec<f64>)> = pieces
-        .into_iter()
-        .map(|sink| (sink.indices, sink.values))
-        .collect();
-    let values = concat(
-        pieces
-            .iter_mut()
-            .map(|(_, values)| std::mem::take(values))
-            .collect(),
-    );
-    let indices: Vec<Vec<u32>> = (0..wanted.modes.len())
-        .map(|mode| {
-            concat(
-                pieces
-                    .iter_mut()
-                    .map(|(all, _)| std::mem::take(&mut all[mode]))
-                    .collect(),
-            )
-        })
-        .collect();
-    if indices.iter().all(Vec::is_empty) {
-        return Err(layout.no_rows(file));
-    }
-    let names = names_of_columns(&layout, wanted, &modes, value);
-    let rows = QueryRows::Text(TextRows {
-        names,
-        bytes,
-        layout,
-    });
-    Ok(Query {
-        rows,
-        indices,
-        values: value.map(|_| values),
-    })
-}
-
-/// The header, or what the columns would be called if there were one.
-fn names_of_columns(
-    layout: &TextLayout,
-    wanted: &Wanted<'_>,
-    modes: &[usize],
-    value: Option<usize>,
-) -> Vec<String> {
-    if let Some(header) = &layout.header {
-        return header.clone();
-    }
-    (0..layout.fields)
-        .map(
-            |column| match modes.iter().position(|&mode| mode == column) {
-                Some(mode) => wanted.modes[mode].name.clone(),
-                None if value == Some(column) => "value".to_owned(),
-                None => format!("column{}", column + 1),
-            },
-        )
-        .collect()
-}
-
-struct QuerySink<'a> {
-    wanted: &'a Wanted<'a>,
-    roles: &'a [Role],
-    indices: Vec<Vec<u32>>,
-    values: Vec<f64>,
-}
-
-impl RowSink for QuerySink<'_> {
-    fn field(&mut self, column: usize, text: &[u8]) -> std::result::Result<(), Problem> {
-        let text = trim(text);
-        let found = match self.roles.get(column) {
-            Some(&Role::Time(mode)) => (
-                mode,
-                find_time(
-                    &self.wanted.modes[mode].labels,
-                    self.wanted.binning(mode),
-                    finite(text)?,
+        Format::Parquet => {
+            let (names, columns) = read_columns(file, bytes::Bytes::from_owner(bytes))?;
+            look_up_columns(file, names, columns, options, wanted)
+        }
+        Format::Npy | Format::Npz | Format::Mat => {
+            let cells: Cells<f64> = read_cells(file, &bytes, format, options)?;
+            drop(bytes);
+            let mut names: Vec<String> = (1..=cells.indices.len())
+                .map(|mode| format!("mode{mode}"))
+                .collect();
+            names.push("value".to_owned());
+            let mut columns: Vec<QueryColumn> = cells
+                .indices
+                .into_iter()
+                .map(|column| QueryColumn::Integers(column.into_iter().map(i64::from).collect()))
+                .collect();
+            columns.push(QueryColumn::Reals(cells.values));
+            // Dimensions go by their order, whatever the modes are called.
+            let by_position = ReadOptions {
+                modes: Some(
+                    (1..columns.len())
+                        .map(|mode| mode.to_string().into())
+                        .collect(),
                 ),
-            ),
-            Some(&Role::Index(mode)) => {
-                if canonical_u32(text).is_none_or(|index| index == 0) {
-                    return Err(Problem::BadIndex);
-                }
-                (mode, find_label(&self.wanted.modes[mode].labels, text))
-            }
-            Some(&Role::Label(mode)) => (mode, find_label(&self.wanted.modes[mode].labels, text)),
-            Some(Role::Value) => {
-                self.values.push(finite(text)?);
-                return Ok(());
-            }
-            None | Some(Role::Unused | Role::Weight) => return Ok(()),
-        };
-        self.indices[found.0].push(found.1.unwrap_or(UNKNOWN));
-        Ok(())
+                value: Some("value".into()),
+                ..ReadOptions::default()
+            };
+            look_up_columns(file, names, columns, &by_position, wanted)
+        }
     }
-}
-
-/// The label of the bin that a time falls into.
-pub(crate) fn find_time(labels: &Labels, binning: Option<&Binning>, time: f64) -> Option<u32> {
-    labels.find_integer(i64::from(binning?.bin(time)?))
 }

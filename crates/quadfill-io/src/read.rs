@@ -4,10 +4,12 @@ use std::path::Path;
 
 use quadfill::{Observations, Real};
 
+use crate::arrays::read_cells;
 use crate::bins::Binning;
-use crate::delimited::{Delimiter, PIECE, read_text};
+use crate::delimited::{Delimiter, PIECE, TextLayout, read_text};
 use crate::error::{ReadError, Result};
 use crate::options::{Format, ReadOptions};
+use crate::parquet_file::read_parquet;
 use crate::source::Source;
 use crate::table::Assembled;
 
@@ -37,8 +39,16 @@ pub struct ReadData<T> {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn read<T: Real>(source: &Path, options: &ReadOptions) -> Result<ReadData<T>> {
-    let source = Source::open(source, options)?;
-    read_as(&source.name, &source.bytes, source.format, options)
+    let Source {
+        name,
+        bytes,
+        format,
+    } = Source::open(source, options)?;
+    match format {
+        // Parquet keeps its bytes, so it gets the mapped file itself.
+        Format::Parquet => read_table(&name, bytes::Bytes::from_owner(bytes), options),
+        _ => read_as(&name, &bytes, format, options),
+    }
 }
 
 /// Reads bytes that are in memory already; `name` stands in messages and tells the format.
@@ -59,29 +69,50 @@ fn read_as<T: Real>(
     format: Format,
     options: &ReadOptions,
 ) -> Result<ReadData<T>> {
-    let (data, layout) = match format {
+    match format {
         Format::Delimited | Format::Tns => {
             let is_tns = format == Format::Tns;
             let (data, layout) = read_text(file, bytes, options, is_tns, PIECE)?;
-            (data, Some(layout))
+            let Assembled { observations, bins } = data;
+            let TextLayout {
+                delimiter, header, ..
+            } = layout;
+            Ok(ReadData {
+                observations,
+                bins,
+                format,
+                delimiter: Some(delimiter),
+                header,
+            })
         }
-        _ => {
-            return Err(ReadError::Unsupported {
-                file: file.to_owned(),
-                what: "this format is not read yet".to_owned(),
-                hint: "give delimited text or .tns".to_owned(),
-            });
+        Format::Parquet => read_table(file, bytes::Bytes::copy_from_slice(bytes), options),
+        Format::Npy | Format::Npz | Format::Mat => {
+            let cells = read_cells(file, bytes, format, options)?;
+            let Assembled { observations, bins } = cells.observe(file, options)?;
+            Ok(ReadData {
+                observations,
+                bins,
+                format,
+                delimiter: None,
+                header: None,
+            })
         }
-    };
-    let (delimiter, header) = layout.map_or((None, None), |layout| {
-        (Some(layout.delimiter), layout.header)
-    });
+    }
+}
+
+fn read_table<T: Real>(
+    file: &str,
+    bytes: bytes::Bytes,
+    options: &ReadOptions,
+) -> Result<ReadData<T>> {
+    let (data, names) = read_parquet(file, bytes, options)?;
     let Assembled { observations, bins } = data;
+    let format = Format::Parquet;
     Ok(ReadData {
         observations,
         bins,
         format,
-        delimiter,
-        header,
+        delimiter: None,
+        header: Some(names),
     })
 }

@@ -28,6 +28,12 @@ impl Deref for Bytes {
     }
 }
 
+impl AsRef<[u8]> for Bytes {
+    fn as_ref(&self) -> &[u8] {
+        self
+    }
+}
+
 /// Bytes with the name that messages give them and the format to read them in.
 #[derive(Debug)]
 pub(crate) struct Source {

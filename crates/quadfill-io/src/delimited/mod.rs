@@ -1,4 +1,4 @@
-//! Rows of text: CSV, TSV, MovieLens `::`, and the `.tns` of FROSTT.
+//! Rows of text: CSV, TSV, `::`, and the `.tns` of FROSTT.
 
 mod delimiter;
 mod layout;

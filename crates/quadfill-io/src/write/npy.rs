@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::atomic::{WriteError, write_atomically};
 
-/// A number that NumPy knows.
+/// A number that `NumPy` knows.
 pub trait NpyNumber: Copy {
     /// Its dtype, little-endian.
     const DTYPE: &'static str;
@@ -65,10 +65,10 @@ pub fn write_npy<N: NpyNumber>(
 
 /// Version 1.0, padded so that the numbers begin at a multiple of 64.
 fn header(dtype: &str, shape: &[usize]) -> Vec<u8> {
-    let sizes: String = shape.iter().map(|size| format!("{size}, ")).collect();
+    let sizes: Vec<String> = shape.iter().map(|size| format!("{size},")).collect();
     let mut text = format!(
         "{{'descr': '{dtype}', 'fortran_order': False, 'shape': ({}), }}",
-        sizes.trim_end()
+        sizes.join(" ")
     );
     let unpadded = 10 + text.len() + 1;
     text.push_str(&" ".repeat(unpadded.next_multiple_of(64) - unpadded));

@@ -107,7 +107,7 @@ fn write_columns(
             Some(Kind::Integer) => {
                 write_column::<Int64Type>(&mut column, query, position, |field| {
                     canonical_integer(field.as_bytes()).unwrap_or_default()
-                })?
+                })?;
             }
             Some(Kind::Real) => write_column::<DoubleType>(
                 &mut column,

@@ -7,6 +7,7 @@ use std::path::Path;
 use super::atomic::{WriteError, write_and_rename, write_atomically};
 use super::json::write_json_text;
 use super::parquet::write_parquet;
+use crate::delimited::Delimiter;
 use crate::number::{Number, parse_number};
 use crate::query::Query;
 
@@ -69,7 +70,7 @@ pub fn write_predictions(
             let delimiter = query
                 .rows
                 .delimiter()
-                .map_or_else(|| b",".to_vec(), |delimiter| delimiter.to_bytes());
+                .map_or_else(|| b",".to_vec(), Delimiter::to_bytes);
             write_atomically(path, |out| write_text(out, query, predictions, &delimiter))
         }
     }
