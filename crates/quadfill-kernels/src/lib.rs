@@ -15,6 +15,7 @@ pub mod dense;
 mod isa;
 mod kernels;
 pub mod lanczos;
+pub mod mapped;
 pub mod peak;
 mod real;
 mod simd;

@@ -36,6 +36,8 @@ pub trait Real:
     const ZERO: Self;
     /// 1.
     const ONE: Self;
+    /// The distance from 1 to the next number.
+    const EPSILON: f64;
     /// Rounds to this precision.
     fn from_f64(value: f64) -> Self;
     /// Widens without loss.
@@ -55,6 +57,7 @@ macro_rules! real {
             const NAME: &'static str = stringify!($t);
             const ZERO: Self = 0.0;
             const ONE: Self = 1.0;
+            const EPSILON: f64 = $t::EPSILON as f64;
             #[inline(always)]
             fn from_f64(value: f64) -> Self {
                 value as $t

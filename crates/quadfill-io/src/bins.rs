@@ -1,0 +1,149 @@
+//! Times cut into bins.
+
+use crate::error::ReadError;
+use crate::options::ColumnRef;
+
+/// How wide the bins of a column are.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum BinSize {
+    /// Every bin is this many seconds wide.
+    Seconds(f64),
+    /// This many bins of the same width from the first to the last time.
+    Count(u32),
+}
+
+/// A wish to cut a column of times, in seconds, into bins.
+///
+/// ```
+/// use quadfill_io::{BinSize, BinSpec};
+/// let weeks = BinSpec::parse("timestamp=20w")?;
+/// assert_eq!(weeks.column.text(), "timestamp");
+/// assert_eq!(weeks.size, BinSize::Seconds(20.0 * 7.0 * 86400.0));
+/// assert_eq!(BinSpec::parse("4=24")?.size, BinSize::Count(24));
+/// assert!(BinSpec::parse("timestamp=20y").is_err());
+/// # Ok::<(), quadfill_io::ReadError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct BinSpec {
+    /// The column, by its name or number.
+    pub column: ColumnRef,
+    /// How it is cut.
+    pub size: BinSize,
+}
+
+impl BinSpec {
+    /// Reads `COLUMN=WIDTH` with a unit (`s`, `m`, `h`, `d`, `w`) or `COLUMN=COUNT`.
+    pub fn parse(text: &str) -> Result<Self, ReadError> {
+        let wrong = |why: &str| {
+            ReadError::Bin(format!(
+                "--bin {text}: {why}: write COLUMN=WIDTH with a unit s, m, h, d or w, or COLUMN=COUNT"
+            ))
+        };
+        let (column, size) = text
+            .rsplit_once('=')
+            .ok_or_else(|| wrong("there is no `=`"))?;
+        if column.is_empty() {
+            return Err(wrong("there is no column"));
+        }
+        let seconds = match size.as_bytes().last() {
+            Some(b's') => 1.0,
+            Some(b'm') => 60.0,
+            Some(b'h') => 3600.0,
+            Some(b'd') => 86_400.0,
+            Some(b'w') => 604_800.0,
+            Some(byte) if byte.is_ascii_digit() => {
+                let count: u32 = size
+                    .parse()
+                    .map_err(|_| wrong("the count is no whole number"))?;
+                if count == 0 {
+                    return Err(wrong("there must be at least one bin"));
+                }
+                return Ok(Self {
+                    column: column.into(),
+                    size: BinSize::Count(count),
+                });
+            }
+            _ => return Err(wrong("the unit is not known")),
+        };
+        let number: f64 = size[..size.len() - 1]
+            .parse()
+            .map_err(|_| wrong("the width is no number"))?;
+        let width = number * seconds;
+        if !(width.is_finite() && width > 0.0) {
+            return Err(wrong("the width must be above zero"));
+        }
+        Ok(Self {
+            column: column.into(),
+            size: BinSize::Seconds(width),
+        })
+    }
+}
+
+/// Bins whose origin and width are settled; the label of a time is the number of its bin.
+///
+/// ```
+/// use quadfill_io::Binning;
+/// let days = Binning { mode: "day".into(), origin: 1000.0, width: 86400.0, count: None };
+/// assert_eq!(days.bin(1000.0), Some(0));
+/// assert_eq!(days.bin(90000.0), Some(1));
+/// assert_eq!(days.bin(999.0), None);
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Binning {
+    /// Name of the mode.
+    pub mode: String,
+    /// Where bin 0 begins: the smallest time of the data.
+    pub origin: f64,
+    /// Width of a bin in seconds.
+    pub width: f64,
+    /// How many bins there are, if a number of equal bins was asked for; the last one includes
+    /// its end.
+    pub count: Option<u32>,
+}
+
+impl Binning {
+    /// Settles the bins for times from `first` to `last`.
+    pub(crate) fn settle(
+        mode: &str,
+        size: BinSize,
+        first: f64,
+        last: f64,
+    ) -> Result<Self, ReadError> {
+        let (width, count) = match size {
+            BinSize::Seconds(width) => (width, None),
+            BinSize::Count(count) => {
+                let width = (last - first) / f64::from(count);
+                (if width > 0.0 { width } else { 1.0 }, Some(count))
+            }
+        };
+        let bins = (last - first) / width;
+        if bins.is_nan() || bins >= f64::from(u32::MAX) {
+            return Err(ReadError::Bin(format!(
+                "mode `{mode}`: the times from {first} to {last} fall into too many bins of {width} seconds: choose wider bins"
+            )));
+        }
+        Ok(Self {
+            mode: mode.to_owned(),
+            origin: first,
+            width,
+            count,
+        })
+    }
+
+    /// The number of the bin a time falls into, if it is one of the bins.
+    pub fn bin(&self, time: f64) -> Option<u32> {
+        let bin = ((time - self.origin) / self.width).floor();
+        if !(bin >= 0.0 && bin < f64::from(u32::MAX)) {
+            return None;
+        }
+        match self.count {
+            Some(count) if bin as u32 >= count => {
+                // Rounding may put the last time a little past the end.
+                let end = self.origin + self.width * f64::from(count);
+                let slack = 1e-9 * self.width;
+                (time <= end + slack).then_some(count - 1)
+            }
+            _ => Some(bin as u32),
+        }
+    }
+}

@@ -1,0 +1,235 @@
+//! The columns of a Parquet file, batch by batch.
+
+use bytes::Bytes;
+use parquet::basic::{LogicalType, TimeUnit, Type as Physical};
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
+use parquet::data_type::{ByteArray, DataType};
+use parquet::errors::ParquetError;
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::schema::types::ColumnDescriptor;
+
+use crate::error::{ReadError, Result};
+
+/// How many rows are taken at a time.
+const BATCH: usize = 1 << 14;
+
+/// Fields of one column that follow one another.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Fields<'a> {
+    Integers(&'a [i64]),
+    Reals(&'a [f64]),
+    Texts(&'a [ByteArray]),
+}
+
+impl Fields<'_> {
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::Integers(fields) => fields.len(),
+            Self::Reals(fields) => fields.len(),
+            Self::Texts(fields) => fields.len(),
+        }
+    }
+}
+
+/// An open Parquet file.
+pub(crate) struct ParquetFile<'a> {
+    pub file: &'a str,
+    pub names: Vec<String>,
+    reader: SerializedFileReader<Bytes>,
+    most_rows: usize,
+}
+
+impl<'a> ParquetFile<'a> {
+    pub(crate) fn open(file: &'a str, bytes: Bytes) -> Result<Self> {
+        // Even well packed rows of distinct cells take some bits each; a count far above that
+        // comes from a damaged file and would only exhaust the memory.
+        let most_rows = bytes.len().saturating_mul(1024);
+        let reader = SerializedFileReader::new(bytes).map_err(|error| malformed(file, &error))?;
+        let schema = reader.metadata().file_metadata().schema_descr_ptr();
+        let names = schema
+            .columns()
+            .iter()
+            .map(|column| column.path().string())
+            .collect();
+        Ok(Self {
+            file,
+            names,
+            reader,
+            most_rows,
+        })
+    }
+
+    pub(crate) fn groups(&self) -> usize {
+        self.reader.num_row_groups()
+    }
+
+    /// The row (from 0) with which a group begins, as the file claims.
+    pub(crate) fn first_row(&self, group: usize) -> usize {
+        let groups = &self.reader.metadata().row_groups()[..group];
+        groups.iter().fold(0usize, |rows, group| {
+            rows.saturating_add(usize::try_from(group.num_rows()).unwrap_or(0))
+        })
+    }
+
+    /// How many seconds one unit of a column of times is.
+    pub(crate) fn seconds_per_unit(&self, column: usize) -> f64 {
+        match self.descriptor(column).logical_type_ref() {
+            Some(LogicalType::Timestamp(timestamp)) => match timestamp.unit {
+                TimeUnit::MILLIS => 1e-3,
+                TimeUnit::MICROS => 1e-6,
+                TimeUnit::NANOS => 1e-9,
+            },
+            Some(LogicalType::Date) => 86_400.0,
+            _ => 1.0,
+        }
+    }
+
+    fn descriptor(&self, column: usize) -> &ColumnDescriptor {
+        &self
+            .reader
+            .metadata()
+            .file_metadata()
+            .schema_descr()
+            .columns()[column]
+    }
+
+    /// Hands the fields of a column in a group to `take`, with the row (from 0) of the first one.
+    pub(crate) fn read_column(
+        &self,
+        group: usize,
+        column: usize,
+        mut take: impl FnMut(Fields<'_>, usize) -> Result<()>,
+    ) -> Result<()> {
+        let descriptor = self.descriptor(column);
+        let is_decimal = matches!(descriptor.logical_type_ref(), Some(LogicalType::Decimal(_)));
+        if descriptor.max_rep_level() > 0 || is_decimal {
+            let kind = if is_decimal { "decimals" } else { "lists" };
+            return Err(self.unsupported(column, kind));
+        }
+        let is_unsigned = matches!(descriptor.logical_type_ref(),
+            Some(LogicalType::Integer(integer)) if !integer.is_signed);
+        let reader = self
+            .reader
+            .get_row_group(group)
+            .and_then(|group| group.get_column_reader(column))
+            .map_err(|error| malformed(self.file, &error))?;
+        let mut integers = Vec::new();
+        let mut reals = Vec::new();
+        let walk = Walk {
+            file: self,
+            group,
+            column,
+        };
+        match reader {
+            ColumnReader::BoolColumnReader(reader) => walk.batches(reader, |batch, row| {
+                integers.clear();
+                integers.extend(batch.iter().map(|&field| i64::from(field)));
+                take(Fields::Integers(&integers), row)
+            }),
+            ColumnReader::Int32ColumnReader(reader) => walk.batches(reader, |batch, row| {
+                integers.clear();
+                integers.extend(batch.iter().map(|&field| {
+                    if is_unsigned {
+                        i64::from(field as u32)
+                    } else {
+                        i64::from(field)
+                    }
+                }));
+                take(Fields::Integers(&integers), row)
+            }),
+            ColumnReader::Int64ColumnReader(reader) => walk.batches(reader, |batch, row| {
+                if is_unsigned && batch.iter().any(|&field| field < 0) {
+                    return Err(self.unsupported(column, "integers above 9223372036854775807"));
+                }
+                take(Fields::Integers(batch), row)
+            }),
+            ColumnReader::FloatColumnReader(reader) => walk.batches(reader, |batch, row| {
+                reals.clear();
+                reals.extend(batch.iter().map(|&field| f64::from(field)));
+                take(Fields::Reals(&reals), row)
+            }),
+            ColumnReader::DoubleColumnReader(reader) => {
+                walk.batches(reader, |batch, row| take(Fields::Reals(batch), row))
+            }
+            ColumnReader::ByteArrayColumnReader(reader) => {
+                walk.batches(reader, |batch, row| take(Fields::Texts(batch), row))
+            }
+            ColumnReader::Int96ColumnReader(_) | ColumnReader::FixedLenByteArrayColumnReader(_) => {
+                Err(self.unsupported(column, "values of a fixed number of bytes"))
+            }
+        }
+    }
+
+    fn unsupported(&self, column: usize, kind: &str) -> ReadError {
+        ReadError::Unsupported {
+            file: self.file.to_owned(),
+            what: format!("column `{}` holds {kind}", self.names[column]),
+            hint: "store it as integers, doubles or strings".to_owned(),
+        }
+    }
+
+    /// Whether a column can be read at all.
+    pub(crate) fn is_flat(&self, column: usize) -> bool {
+        let descriptor = self.descriptor(column);
+        descriptor.max_rep_level() == 0
+            && !matches!(
+                descriptor.physical_type(),
+                Physical::INT96 | Physical::FIXED_LEN_BYTE_ARRAY
+            )
+    }
+}
+
+/// Where a walk over batches is.
+struct Walk<'a> {
+    file: &'a ParquetFile<'a>,
+    group: usize,
+    column: usize,
+}
+
+impl Walk<'_> {
+    fn batches<D: DataType>(
+        &self,
+        mut reader: ColumnReaderImpl<D>,
+        mut take: impl FnMut(&[D::T], usize) -> Result<()>,
+    ) -> Result<()> {
+        let file = self.file;
+        let full = file.descriptor(self.column).max_def_level();
+        let first = file.first_row(self.group);
+        let mut rows = 0usize;
+        let mut values = Vec::new();
+        let mut levels = Vec::new();
+        loop {
+            values.clear();
+            levels.clear();
+            let (records, _, _) = reader
+                .read_records(BATCH, (full > 0).then_some(&mut levels), None, &mut values)
+                .map_err(|error| malformed(file.file, &error))?;
+            if let Some(null) = levels.iter().position(|&level| level < full) {
+                return Err(ReadError::Null {
+                    file: file.file.to_owned(),
+                    row: first + rows + null + 1,
+                    column: format!("`{}`", file.names[self.column]),
+                });
+            }
+            if records == 0 {
+                return Ok(());
+            }
+            if rows > file.most_rows || values.len() != records {
+                return Err(malformed(
+                    file.file,
+                    &ParquetError::General("a count of rows is wrong".to_owned()),
+                ));
+            }
+            take(&values, first + rows)?;
+            rows += records;
+        }
+    }
+}
+
+pub(crate) fn malformed(file: &str, error: &ParquetError) -> ReadError {
+    ReadError::Malformed {
+        file: file.to_owned(),
+        format: "Parquet",
+        reason: error.to_string().replace('\n', " "),
+    }
+}

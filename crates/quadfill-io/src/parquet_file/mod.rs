@@ -1,0 +1,223 @@
+//! Parquet: labels, times and values by the names of their columns.
+
+mod fields;
+mod query;
+
+use bytes::Bytes;
+use quadfill::Real;
+use rayon::prelude::*;
+
+use fields::{Fields, ParquetFile};
+pub(crate) use query::read_columns;
+
+use crate::error::{ReadError, Result};
+use crate::options::ReadOptions;
+use crate::roles::{Columns, Role, Roles};
+use crate::shown::shown;
+use crate::table::{Assembled, ModeColumn, Piece, assemble, row_places};
+
+/// Reads observations, one piece per group of rows.
+pub(crate) fn read_parquet<T: Real>(
+    file: &str,
+    bytes: Bytes,
+    options: &ReadOptions,
+) -> Result<(Assembled<T>, Vec<String>)> {
+    let parquet = ParquetFile::open(file, bytes)?;
+    let columns = Columns {
+        file,
+        names: Some(&parquet.names),
+        count: parquet.names.len(),
+    };
+    let roles = Roles::find(columns, options)?;
+    let pieces: Vec<Result<Piece<T>>> = (0..parquet.groups())
+        .into_par_iter()
+        .map(|group| read_group(&parquet, group, &roles))
+        .collect();
+    let pieces: Vec<Piece<T>> = pieces.into_iter().collect::<Result<_>>()?;
+    if pieces.iter().all(|piece| piece.values.is_empty()) {
+        return Err(ReadError::Empty {
+            file: file.to_owned(),
+        });
+    }
+    let data = assemble(file, &roles.modes, pieces, options.on_duplicate, row_places)?;
+    Ok((data, parquet.names))
+}
+
+fn read_group<T: Real>(parquet: &ParquetFile<'_>, group: usize, roles: &Roles) -> Result<Piece<T>> {
+    let mut piece = Piece::new(&roles.modes, roles.weighted, 0);
+    let mut counts = Vec::new();
+    for (column, role) in roles.of_columns.iter().enumerate() {
+        if *role == Role::Unused {
+            continue;
+        }
+        let mut count = 0;
+        parquet.read_column(group, column, |fields, row| {
+            count += fields.len();
+            take_fields(parquet, column, *role, fields, row, &mut piece)
+        })?;
+        counts.push(count);
+    }
+    if counts.iter().any(|&count| count != counts[0]) {
+        return Err(ReadError::Malformed {
+            file: parquet.file.to_owned(),
+            format: "Parquet",
+            reason: "its columns differ in length".to_owned(),
+        });
+    }
+    Ok(piece)
+}
+
+fn take_fields<T: Real>(
+    parquet: &ParquetFile<'_>,
+    column: usize,
+    role: Role,
+    fields: Fields<'_>,
+    row: usize,
+    piece: &mut Piece<T>,
+) -> Result<()> {
+    match role {
+        Role::Unused => Ok(()),
+        Role::Label(mode) | Role::Index(mode) | Role::Time(mode) => {
+            match &mut piece.modes[mode] {
+                ModeColumn::Labels(labels) => {
+                    each_label(parquet, column, fields, row, |text| {
+                        // Every text was checked to be UTF-8.
+                        let _ = labels.push(text.as_bytes());
+                    })
+                }
+                ModeColumn::Times(times) => {
+                    let unit = parquet.seconds_per_unit(column);
+                    each_number(parquet, column, fields, row, |time| {
+                        times.push(time * unit);
+                        Ok(())
+                    })
+                }
+            }
+        }
+        Role::Value | Role::Weight => each_number(parquet, column, fields, row, |number| {
+            let value = T::from_f64(number);
+            if !value.is_finite() {
+                return Err(Wrong::NotFinite);
+            }
+            if role == Role::Value {
+                piece.values.push(value);
+            } else if value < T::ZERO {
+                return Err(Wrong::Negative);
+            } else if let Some(weights) = &mut piece.weights {
+                weights.push(value);
+            }
+            Ok(())
+        }),
+    }
+}
+
+/// What a number cannot be.
+enum Wrong {
+    NotFinite,
+    Negative,
+}
+
+/// Hands every field to `take` as the text of a label.
+fn each_label(
+    parquet: &ParquetFile<'_>,
+    column: usize,
+    fields: Fields<'_>,
+    first_row: usize,
+    mut take: impl FnMut(&str),
+) -> Result<()> {
+    let at = |position: usize| format!("row {}", first_row + position + 1);
+    let file = || parquet.file.to_owned();
+    let name = || format!("`{}`", parquet.names[column]);
+    match fields {
+        Fields::Integers(fields) => {
+            for field in fields {
+                take(&field.to_string());
+            }
+        }
+        Fields::Reals(fields) => {
+            for (position, field) in fields.iter().enumerate() {
+                if field.is_nan() {
+                    return Err(ReadError::NoLabel {
+                        file: file(),
+                        at: at(position),
+                        column: name(),
+                    });
+                }
+                // Whole numbers print without a point, so they meet labels that are integers.
+                take(&field.to_string());
+            }
+        }
+        Fields::Texts(fields) => {
+            for (position, field) in fields.iter().enumerate() {
+                let text = field.as_utf8().map_err(|_| ReadError::Unsupported {
+                    file: file(),
+                    what: format!("{}: column {} is not UTF-8", at(position), name()),
+                    hint: "store the labels as strings".to_owned(),
+                })?;
+                let text = text.trim_matches([' ', '\t']);
+                if text.is_empty() {
+                    return Err(ReadError::NoLabel {
+                        file: file(),
+                        at: at(position),
+                        column: name(),
+                    });
+                }
+                take(text);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Hands every field to `take` as a finite number.
+fn each_number(
+    parquet: &ParquetFile<'_>,
+    column: usize,
+    fields: Fields<'_>,
+    first_row: usize,
+    mut take: impl FnMut(f64) -> std::result::Result<(), Wrong>,
+) -> Result<()> {
+    let file = || parquet.file.to_owned();
+    let name = || format!("`{}`", parquet.names[column]);
+    let mut number = |position: usize, number: f64| {
+        let result = if number.is_finite() {
+            take(number)
+        } else {
+            Err(Wrong::NotFinite)
+        };
+        let at = || format!("row {}", first_row + position + 1);
+        let text = || number.to_string();
+        result.map_err(|wrong| match wrong {
+            Wrong::NotFinite => ReadError::NotFinite {
+                file: file(),
+                at: at(),
+                column: name(),
+                text: text(),
+            },
+            Wrong::Negative => ReadError::NegativeWeight {
+                file: file(),
+                at: at(),
+                text: text(),
+            },
+        })
+    };
+    match fields {
+        Fields::Integers(fields) => fields
+            .iter()
+            .enumerate()
+            .try_for_each(|(at, &field)| number(at, field as f64)),
+        Fields::Reals(fields) => fields
+            .iter()
+            .enumerate()
+            .try_for_each(|(at, &field)| number(at, field)),
+        Fields::Texts(fields) => match fields.first() {
+            None => Ok(()),
+            Some(field) => Err(ReadError::NotANumber {
+                file: file(),
+                at: format!("row {}", first_row + 1),
+                column: name(),
+                text: shown(field.data()),
+            }),
+        },
+    }
+}

@@ -1,0 +1,146 @@
+//! The rows of a query as they stand in its file, field by field.
+
+use std::borrow::Cow;
+
+use crate::delimited::{Delimiter, Records, TextLayout, without_carriage_return};
+use crate::number::{Number, parse_number};
+use crate::source::Bytes;
+
+/// The columns of a query, kept in the shape they were read in.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum QueryRows {
+    /// Lines of text, cut into fields again when they are asked for.
+    Text(TextRows),
+    /// Columns of files that are not text.
+    Columns {
+        /// Their names.
+        names: Vec<String>,
+        /// Their fields.
+        columns: Vec<QueryColumn>,
+    },
+}
+
+/// One column of a query that was not text.
+#[derive(Debug, Clone, PartialEq)]
+pub enum QueryColumn {
+    /// Whole numbers.
+    Integers(Vec<i64>),
+    /// Other numbers.
+    Reals(Vec<f64>),
+    /// Texts.
+    Texts(Vec<Box<str>>),
+}
+
+impl QueryColumn {
+    /// How many fields it has.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Integers(fields) => fields.len(),
+            Self::Reals(fields) => fields.len(),
+            Self::Texts(fields) => fields.len(),
+        }
+    }
+
+    /// Whether it has none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// One field as text.
+    ///
+    /// # Panics
+    /// If `row` is not below [`len`](Self::len).
+    pub fn text(&self, row: usize) -> Cow<'_, str> {
+        match self {
+            Self::Integers(fields) => Cow::Owned(fields[row].to_string()),
+            Self::Reals(fields) => Cow::Owned(fields[row].to_string()),
+            Self::Texts(fields) => Cow::Borrowed(&fields[row]),
+        }
+    }
+
+    /// One field as a number, if it is one.
+    pub(crate) fn number(&self, row: usize) -> Number {
+        match self {
+            Self::Integers(fields) => Number::Finite(fields[row] as f64),
+            Self::Reals(fields) if fields[row].is_finite() => Number::Finite(fields[row]),
+            Self::Reals(_) => Number::NotFinite,
+            Self::Texts(fields) => parse_number(fields[row].as_bytes()),
+        }
+    }
+}
+
+/// The text of a query.
+#[derive(Debug)]
+pub struct TextRows {
+    pub(crate) names: Vec<String>,
+    pub(crate) bytes: Bytes,
+    pub(crate) layout: TextLayout,
+}
+
+impl QueryRows {
+    /// The names of the columns; those of the model where the file has none.
+    pub fn names(&self) -> &[String] {
+        match self {
+            Self::Text(text) => &text.names,
+            Self::Columns { names, .. } => names,
+        }
+    }
+
+    /// What separated the fields, for text.
+    pub fn delimiter(&self) -> Option<&Delimiter> {
+        match self {
+            Self::Text(text) => Some(&text.layout.delimiter),
+            Self::Columns { .. } => None,
+        }
+    }
+
+    /// Hands each row's fields to `row`, in order, until it returns an error.
+    pub fn for_each<E>(
+        &self,
+        mut row: impl FnMut(&[Cow<'_, str>]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        match self {
+            Self::Text(text) => text.for_each(row),
+            Self::Columns { columns, .. } => {
+                let rows = columns.first().map_or(0, QueryColumn::len);
+                let mut fields = Vec::with_capacity(columns.len());
+                for position in 0..rows {
+                    fields.clear();
+                    fields.extend(columns.iter().map(|column| column.text(position)));
+                    row(&fields)?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+impl TextRows {
+    fn for_each<E>(&self, mut row: impl FnMut(&[Cow<'_, str>]) -> Result<(), E>) -> Result<(), E> {
+        let (bytes, layout) = (&self.bytes[..], &self.layout);
+        if let (true, Delimiter::Byte(delimiter)) = (layout.quoted, &layout.delimiter) {
+            let mut records = Records::new(bytes, layout.data_start, *delimiter);
+            while records.advance().is_some() {
+                let fields: Vec<Cow<'_, str>> =
+                    records.record.iter().map(String::from_utf8_lossy).collect();
+                row(&fields)?;
+            }
+            return Ok(());
+        }
+        let mut fields = Vec::with_capacity(layout.fields);
+        for line in bytes[layout.data_start..].split(|&byte| byte == b'\n') {
+            let line = without_carriage_return(line);
+            if layout.is_skipped(line) {
+                continue;
+            }
+            fields.clear();
+            layout.delimiter.split(line, |_, text| {
+                fields.push(String::from_utf8_lossy(text));
+                Ok(())
+            })?;
+            row(&fields)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,25 @@
+//! Pieces of a file as they may stand in a message.
+
+/// At most forty characters, without anything that would disturb a terminal.
+pub(crate) fn shown(text: &[u8]) -> String {
+    let text = String::from_utf8_lossy(&text[..text.len().min(200)]);
+    let mut shown: String = text.chars().take(40).flat_map(char::escape_debug).collect();
+    if text.chars().nth(40).is_some() {
+        shown.push('…');
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_and_wild_texts_are_tamed() {
+        assert_eq!(shown(b"a\x1b[31m\n"), "a\\u{1b}[31m\\n");
+        assert_eq!(
+            shown("é".repeat(50).as_bytes()),
+            format!("{}…", "é".repeat(40))
+        );
+    }
+}

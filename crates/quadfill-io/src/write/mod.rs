@@ -1,0 +1,13 @@
+//! Writers; every file they leave is whole.
+
+mod atomic;
+mod json;
+mod npy;
+mod parquet;
+mod predictions;
+mod tns;
+
+pub use atomic::{WriteError, write_atomically};
+pub use npy::{NpyNumber, write_npy};
+pub use predictions::{Predictions, write_predictions};
+pub use tns::write_tns;

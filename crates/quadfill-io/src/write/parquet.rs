@@ -1,0 +1,166 @@
+//! Predictions as Parquet.
+
+use std::fs::File;
+use std::io;
+use std::sync::Arc;
+
+use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical, ZstdLevel};
+use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
+use parquet::errors::ParquetError;
+use parquet::file::properties::WriterProperties;
+use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
+use parquet::schema::types::Type;
+use quadfill::observations::canonical_integer;
+
+use super::predictions::Predictions;
+use crate::number::{Number, parse_number};
+use crate::query::Query;
+
+/// How many fields are handed over at a time.
+const BATCH: usize = 1 << 16;
+
+/// What the fields of one column have in common.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    Integer,
+    Real,
+    Text,
+}
+
+impl Kind {
+    fn of(field: &str) -> Self {
+        if canonical_integer(field.as_bytes()).is_some() {
+            Self::Integer
+        } else if matches!(parse_number(field.as_bytes()), Number::Finite(_)) {
+            Self::Real
+        } else {
+            Self::Text
+        }
+    }
+}
+
+/// Whole numbers become 64-bit integers, other numbers doubles, anything else strings.
+pub(crate) fn write_parquet(
+    file: &mut File,
+    query: &Query,
+    predictions: Predictions<'_>,
+) -> io::Result<()> {
+    let kinds = kinds_of_columns(query);
+    let schema = schema(query, &kinds, predictions.mark_unknown).map_err(io::Error::other)?;
+    let properties = WriterProperties::builder()
+        .set_compression(Compression::ZSTD(ZstdLevel::default()))
+        .build();
+    write_columns(file, query, predictions, &kinds, schema, properties).map_err(io::Error::other)
+}
+
+fn kinds_of_columns(query: &Query) -> Vec<Kind> {
+    let mut kinds = vec![Kind::Integer; query.rows.names().len()];
+    let Ok(()) = query.rows.for_each(|fields| {
+        for (kind, field) in kinds.iter_mut().zip(fields) {
+            if *kind != Kind::Text {
+                *kind = Kind::of(field).max(*kind);
+            }
+        }
+        Ok::<(), std::convert::Infallible>(())
+    });
+    kinds
+}
+
+fn schema(query: &Query, kinds: &[Kind], mark_unknown: bool) -> Result<Type, ParquetError> {
+    let column = |name: &str, physical: Physical, logical: Option<LogicalType>| {
+        Type::primitive_type_builder(name, physical)
+            .with_repetition(Repetition::REQUIRED)
+            .with_logical_type(logical)
+            .build()
+            .map(Arc::new)
+    };
+    let mut columns = Vec::new();
+    for (name, kind) in query.rows.names().iter().zip(kinds) {
+        columns.push(match kind {
+            Kind::Integer => column(name, Physical::INT64, None)?,
+            Kind::Real => column(name, Physical::DOUBLE, None)?,
+            Kind::Text => column(name, Physical::BYTE_ARRAY, Some(LogicalType::String))?,
+        });
+    }
+    columns.push(column("prediction", Physical::DOUBLE, None)?);
+    if mark_unknown {
+        columns.push(column("unknown", Physical::BOOLEAN, None)?);
+    }
+    Type::group_type_builder("predictions")
+        .with_fields(columns)
+        .build()
+}
+
+fn write_columns(
+    file: &mut File,
+    query: &Query,
+    predictions: Predictions<'_>,
+    kinds: &[Kind],
+    schema: Type,
+    properties: WriterProperties,
+) -> Result<(), ParquetError> {
+    let mut writer = SerializedFileWriter::new(file, Arc::new(schema), Arc::new(properties))?;
+    let mut group = writer.next_row_group()?;
+    let mut position = 0;
+    while let Some(mut column) = group.next_column()? {
+        match kinds.get(position) {
+            Some(Kind::Integer) => {
+                write_column::<Int64Type>(&mut column, query, position, |field| {
+                    canonical_integer(field.as_bytes()).unwrap_or_default()
+                })?;
+            }
+            Some(Kind::Real) => write_column::<DoubleType>(
+                &mut column,
+                query,
+                position,
+                |field| match parse_number(field.as_bytes()) {
+                    Number::Finite(value) => value,
+                    Number::NotFinite | Number::Text => f64::NAN,
+                },
+            )?,
+            Some(Kind::Text) => {
+                write_column::<ByteArrayType>(&mut column, query, position, |field| {
+                    ByteArray::from(field)
+                })?;
+            }
+            None if position == kinds.len() => {
+                for batch in predictions.values.chunks(BATCH) {
+                    column
+                        .typed::<DoubleType>()
+                        .write_batch(batch, None, None)?;
+                }
+            }
+            None => {
+                let unknown: Vec<bool> =
+                    (0..query.len()).map(|row| query.is_unknown(row)).collect();
+                column
+                    .typed::<BoolType>()
+                    .write_batch(&unknown, None, None)?;
+            }
+        }
+        column.close()?;
+        position += 1;
+    }
+    group.close()?;
+    writer.close()?;
+    Ok(())
+}
+
+fn write_column<D: DataType>(
+    column: &mut SerializedColumnWriter<'_>,
+    query: &Query,
+    position: usize,
+    convert: impl Fn(&str) -> D::T,
+) -> Result<(), ParquetError> {
+    let mut batch = Vec::with_capacity(BATCH);
+    query.rows.for_each(|fields| {
+        batch.push(convert(&fields[position]));
+        if batch.len() == BATCH {
+            column.typed::<D>().write_batch(&batch, None, None)?;
+            batch.clear();
+        }
+        Ok::<(), ParquetError>(())
+    })?;
+    column.typed::<D>().write_batch(&batch, None, None)?;
+    Ok(())
+}
