@@ -125,11 +125,8 @@ impl<T: Real> Runner<'_, T> {
                         ),
                 }
             });
-            let kept = trim::keep_principal(progress.parameters, &spec, &views.sizes());
-            progress = Progress {
-                parameters: kept,
-                ..self.begin(Stage::Trim, &spec, first, zero, Some(&progress.notes))
-            };
+            let kept = trim::keep_principal(progress.parameters.clone(), &spec, &views.sizes());
+            progress = self.begin(Stage::Trim, &spec, first, kept, Some(&progress));
             match end {
                 End::Left | End::Stuck => return Ok(Err(Box::new(progress))),
                 End::Sweeps | End::Time => {
@@ -168,14 +165,8 @@ impl<T: Real> Runner<'_, T> {
                 )));
             }
             let path = progress.notes.path.clone();
-            let parameters = progress.parameters;
-            progress = self.begin(
-                Stage::Polish,
-                &spec,
-                first,
-                parameters,
-                Some(&progress.notes),
-            );
+            let parameters = progress.parameters.clone();
+            progress = self.begin(Stage::Polish, &spec, first, parameters, Some(&progress));
             progress.notes.path = path;
         }
         objective.set_penalty(0.0);
@@ -237,6 +228,7 @@ impl<T: Real> Runner<'_, T> {
             .collect();
         let values: Vec<f64> = validation.values().iter().map(|v| v.to_f64()).collect();
         let steps = self.path_steps(train);
+        let is_product = self.config.model.interaction == Interaction::Cp;
         for (candidate, offsets) in self.offset_choices().into_iter().enumerate() {
             let spec = self.candidate_spec(offsets);
             let mut state = match progress.take() {
@@ -247,13 +239,12 @@ impl<T: Real> Runner<'_, T> {
                 }
                 before => {
                     let (lambda_max, parameters) = self.path_start(train, &spec)?;
-                    let notes = before.as_ref().map(|p| &p.notes);
                     self.begin(
                         Stage::HoldOut(candidate),
                         &spec,
                         lambda_max,
                         parameters,
-                        notes,
+                        before.as_ref(),
                     )
                 }
             };
@@ -273,6 +264,9 @@ impl<T: Real> Runner<'_, T> {
             let end = self.run(&mut objective, &mut state, plan, |progress, _| {
                 let judged =
                     Predictor::new(&spec, &progress.parameters).evaluate(&columns, &values);
+                if is_product && is_best(progress, judged.rmse) {
+                    progress.best = Some(progress.parameters.clone());
+                }
                 let mut path = progress.notes.path.clone();
                 if let Some(last) = path.last_mut() {
                     last.validation_rmse = Some(judged.rmse);
@@ -317,15 +311,18 @@ impl<T: Real> Runner<'_, T> {
         let spec = self.candidate_spec(best.offsets);
         let mut state = if matches!(progress.notes.stage, Stage::Refit | Stage::Solve) {
             progress
+        } else if let Some(parameters) = progress.best.clone() {
+            // A random start may lead elsewhere: go on from what was judged best.
+            self.begin(
+                Stage::Solve,
+                &spec,
+                best.lambda_max,
+                parameters,
+                Some(&progress),
+            )
         } else {
             let (lambda_max, parameters) = self.path_start(views, &spec)?;
-            self.begin(
-                Stage::Refit,
-                &spec,
-                lambda_max,
-                parameters,
-                Some(&progress.notes),
-            )
+            self.begin(Stage::Refit, &spec, lambda_max, parameters, Some(&progress))
         };
         let mut objective = self.objective(views, &spec, best.penalty)?;
         let (_, status) =
@@ -333,4 +330,11 @@ impl<T: Real> Runner<'_, T> {
         let rmse = Some(best.validation_rmse);
         Ok(self.finish(&objective, state, status, best.path, rmse))
     }
+}
+
+/// Whether an error on the held-out part is smaller than any before.
+fn is_best<T: Real>(progress: &Progress<T>, rmse: f64) -> bool {
+    let earlier = progress.notes.candidates.iter().map(|c| c.validation_rmse);
+    let here = progress.notes.path.iter().filter_map(|p| p.validation_rmse);
+    earlier.chain(here).all(|other| rmse < other)
 }

@@ -53,4 +53,6 @@ pub struct Progress<T: Real> {
     pub notes: ProgressNotes,
     /// The parameters there.
     pub parameters: Parameters<T>,
+    /// The best parameters on the held-out part so far, for models that cannot find back to them.
+    pub best: Option<Parameters<T>>,
 }
