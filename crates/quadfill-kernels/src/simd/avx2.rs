@@ -69,12 +69,14 @@ macro_rules! registers {
             }
             #[inline(always)]
             fn run<K: Task<$t>>(self, task: K) -> K::Output {
-                // On its own, each loop gets all the registers.
-                #[inline(never)]
                 #[target_feature(enable = "avx2,fma")]
                 fn enter<K: Task<$t>>(proof: Avx2, task: K) -> K::Output {
                     task.run(proof)
                 }
+                // Left to itself the compiler inlines all loops into one function, where they
+                // fight over the registers; `#[inline(never)]` has no effect on functions with
+                // features of their own.
+                let enter: unsafe fn(Avx2, K) -> K::Output = std::hint::black_box(enter::<K>);
                 // SAFETY: as above.
                 unsafe { enter(self, task) }
             }
