@@ -25,7 +25,7 @@ macro_rules! registers {
         impl Simd<$t> for Avx2 {
             type Vector = $vector;
             const LANES: usize = $lanes;
-            const ACCUMULATORS: usize = 12;
+            const REGISTERS: usize = 16;
 
             #[inline(always)]
             fn splat(self, entry: $t) -> Self::Vector {

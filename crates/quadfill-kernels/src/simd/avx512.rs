@@ -25,7 +25,7 @@ macro_rules! registers {
         impl Simd<$t> for Avx512 {
             type Vector = $vector;
             const LANES: usize = $lanes;
-            const ACCUMULATORS: usize = 24;
+            const REGISTERS: usize = 32;
 
             #[inline(always)]
             fn splat(self, entry: $t) -> Self::Vector {
