@@ -9,9 +9,6 @@ use super::workspace::Layout;
 use crate::Real;
 use crate::simd::{Simd, Task, prefetch};
 
-/// How many cells ahead their rows are asked for.
-const AHEAD: usize = 16;
-
 /// Cells `first .. first + cells` of a call.
 #[derive(Clone, Copy)]
 pub(super) struct Span {
@@ -55,9 +52,15 @@ pub(super) fn prefetch_picks<T: Real>(
     count: usize,
     cell: usize,
 ) {
-    if let Some(picked) = call.row.others.get((cell + AHEAD) * count..) {
-        for (b, &row) in picked.iter().take(count).enumerate() {
-            let start = factors[b].as_ptr().wrapping_add(row as usize * call.stride);
+    let ahead = cell + call.ahead;
+    if ahead >= call.cells() {
+        return;
+    }
+    let picked = &call.row.others[ahead * count..][..count];
+    for b in 0..count {
+        if call.distant[b] {
+            let start = factors[b].as_ptr();
+            let start = start.wrapping_add(picked[b] as usize * call.stride);
             for line in (0..call.rank).step_by(T::LINE) {
                 prefetch(start.wrapping_add(line));
             }

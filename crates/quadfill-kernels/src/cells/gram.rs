@@ -37,7 +37,7 @@ impl<T: Real> Task<T> for NormalEquations<'_, T> {
                 panel: &ws.slopes,
                 sums: &mut ws.sums,
             };
-            sums.add_tiles(simd, ws.plan.tiles(order, S::LANES, S::ACCUMULATORS));
+            sums.add_tiles(simd, ws.plan.tiles(order, S::LANES, S::REGISTERS));
             if panel % PANELS_PER_FLUSH == PANELS_PER_FLUSH - 1 || panel + 1 == panels {
                 flush(&ws.sums, layout.stride, order, out);
             }
@@ -114,14 +114,14 @@ impl<T: Real> Sums<'_, T> {
         for &tile in tiles {
             let sums = &mut self;
             // Wide tiles are for machines with many registers; the others need not compile them.
-            if S::ACCUMULATORS <= 12 {
+            if S::REGISTERS <= 16 {
                 tiles!(sums, simd, tile,
                     1 x 1 2 x 1 3 x 1 4 x 1 5 x 1 6 x 1 7 x 1 8 x 1
                     1 x 2 2 x 2 3 x 2 4 x 2 5 x 2 6 x 2
-                    1 x 3 2 x 3 3 x 3 4 x 3
-                    1 x 4 2 x 4 3 x 4
-                    1 x 5 2 x 5
-                    1 x 6 2 x 6);
+                    1 x 3 2 x 3 3 x 3
+                    1 x 4 2 x 4
+                    1 x 5
+                    1 x 6);
             } else {
                 tiles!(sums, simd, tile,
                     1 x 1 2 x 1 3 x 1 4 x 1 5 x 1 6 x 1 7 x 1 8 x 1

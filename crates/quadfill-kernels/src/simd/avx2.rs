@@ -25,7 +25,7 @@ macro_rules! registers {
         impl Simd<$t> for Avx2 {
             type Vector = $vector;
             const LANES: usize = $lanes;
-            const ACCUMULATORS: usize = 12;
+            const REGISTERS: usize = 16;
 
             #[inline(always)]
             fn splat(self, entry: $t) -> Self::Vector {
@@ -69,12 +69,14 @@ macro_rules! registers {
             }
             #[inline(always)]
             fn run<K: Task<$t>>(self, task: K) -> K::Output {
-                // On its own, each loop gets all the registers.
-                #[inline(never)]
                 #[target_feature(enable = "avx2,fma")]
                 fn enter<K: Task<$t>>(proof: Avx2, task: K) -> K::Output {
                     task.run(proof)
                 }
+                // Left to itself the compiler inlines all loops into one function, where they
+                // fight over the registers; `#[inline(never)]` has no effect on functions with
+                // features of their own.
+                let enter: unsafe fn(Avx2, K) -> K::Output = std::hint::black_box(enter::<K>);
                 // SAFETY: as above.
                 unsafe { enter(self, task) }
             }

@@ -12,7 +12,7 @@ macro_rules! plain {
         impl Simd<$t> for Plain {
             type Vector = [$t; $lanes];
             const LANES: usize = $lanes;
-            const ACCUMULATORS: usize = 12;
+            const REGISTERS: usize = 16;
 
             #[inline(always)]
             fn splat(self, entry: $t) -> Self::Vector {
