@@ -132,18 +132,19 @@ impl Binning {
 
     /// The number of the bin a time falls into, if it is one of the bins.
     pub fn bin(&self, time: f64) -> Option<u32> {
-        let bin = ((time - self.origin) / self.width).floor();
-        if !(bin >= 0.0 && bin < f64::from(u32::MAX)) {
+        let widths = (time - self.origin) / self.width;
+        if !(widths >= 0.0 && widths < f64::from(u32::MAX)) {
             return None;
         }
+        let bin = widths as u32;
         match self.count {
-            Some(count) if bin as u32 >= count => {
+            Some(count) if bin >= count => {
                 // Rounding may put the last time a little past the end.
                 let end = self.origin + self.width * f64::from(count);
                 let slack = 1e-9 * self.width;
                 (time <= end + slack).then_some(count - 1)
             }
-            _ => Some(bin as u32),
+            _ => Some(bin),
         }
     }
 }

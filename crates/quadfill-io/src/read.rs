@@ -51,7 +51,8 @@ pub fn read<T: Real>(source: &Path, options: &ReadOptions) -> Result<ReadData<T>
     }
 }
 
-/// Reads bytes that are in memory already; `name` stands in messages and tells the format.
+/// Reads bytes that are in memory already, and not packed; `name` stands in messages and tells the
+/// format.
 pub fn read_bytes<T: Real>(name: &str, bytes: &[u8], options: &ReadOptions) -> Result<ReadData<T>> {
     let format = match options.format {
         Some(format) => format,
