@@ -4,7 +4,9 @@ use std::time::Instant;
 
 /// Seconds of CPU used so far by every thread that is still there.
 pub(crate) fn cpu_seconds() -> f64 {
-    let Ok(threads) = std::fs::read_dir("/proc/self/task") else { return 0.0 };
+    let Ok(threads) = std::fs::read_dir("/proc/self/task") else {
+        return 0.0;
+    };
     threads
         .flatten()
         .filter_map(|thread| std::fs::read_to_string(thread.path().join("schedstat")).ok())
@@ -26,7 +28,10 @@ pub(crate) fn median(runs: usize, mut work: impl FnMut()) -> Timing {
         .map(|_| {
             let (start, cpu) = (Instant::now(), cpu_seconds());
             work();
-            Timing { wall: start.elapsed().as_secs_f64(), cpu: cpu_seconds() - cpu }
+            Timing {
+                wall: start.elapsed().as_secs_f64(),
+                cpu: cpu_seconds() - cpu,
+            }
         })
         .collect();
     timings.sort_by(|x, y| x.cpu.total_cmp(&y.cpu));

@@ -70,18 +70,32 @@ pub(crate) fn ratings(users: usize, films: usize, weeks: usize, wanted: usize, s
 pub(crate) fn cube(size: usize, wanted: usize, seed: u64) -> Cells {
     let mut rng = streams::stream(seed, 2, 0);
     let columns = (0..3)
-        .map(|_| (0..wanted).map(|_| rng.random_range(0..size as u32)).collect())
+        .map(|_| {
+            (0..wanted)
+                .map(|_| rng.random_range(0..size as u32))
+                .collect()
+        })
         .collect();
     let values = (0..wanted).map(|_| rng.random::<f32>() - 0.5).collect();
-    Cells { sizes: vec![size; 3], columns, values }
+    Cells {
+        sizes: vec![size; 3],
+        columns,
+        values,
+    }
 }
 
 impl Cells {
     pub(crate) fn observations<T: quadfill::Real>(&self) -> anyhow::Result<Observations<T>> {
         let names = ["user", "film", "week"];
-        let modes =
-            names.iter().zip(&self.sizes).map(|(name, &n)| Mode::new(*name, Labels::range(n)));
-        let values = self.values.iter().map(|&v| T::from_f64(f64::from(v))).collect();
+        let modes = names
+            .iter()
+            .zip(&self.sizes)
+            .map(|(name, &n)| Mode::new(*name, Labels::range(n)));
+        let values = self
+            .values
+            .iter()
+            .map(|&v| T::from_f64(f64::from(v)))
+            .collect();
         Ok(Observations::new(
             modes.collect(),
             self.columns.clone(),
@@ -107,7 +121,8 @@ impl Cells {
         const WEEK: u64 = 7 * 86_400;
         let mut out = BufWriter::with_capacity(1 << 20, std::fs::File::create(path)?);
         for i in 0..self.values.len() {
-            let time = 800_000_000 + u64::from(self.columns[2][i]) * 20 * WEEK + (i as u64 % 999_983);
+            let time =
+                800_000_000 + u64::from(self.columns[2][i]) * 20 * WEEK + (i as u64 % 999_983);
             writeln!(
                 out,
                 "{}{delimiter}{}{delimiter}{}{delimiter}{time}",

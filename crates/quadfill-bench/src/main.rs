@@ -26,7 +26,9 @@ fn main() -> anyhow::Result<()> {
         match arg.as_str() {
             "--peers" => peers = Some(PathBuf::from(value()?)),
             "--only" => only = Some(value()?),
-            _ => bail!("unknown argument {arg}: use --peers VENV or --only sweep|small|reading|memory"),
+            _ => bail!(
+                "unknown argument {arg}: use --peers VENV or --only sweep|small|reading|memory"
+            ),
         }
     }
     let wants = |part: &str| only.as_deref().is_none_or(|only| only == part);

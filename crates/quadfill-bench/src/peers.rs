@@ -17,15 +17,22 @@ impl Peers {
         if let Some(python) = &python
             && !python.exists()
         {
-            bail!("{} is not there: set the peers up with `make bench-peers`", python.display());
+            bail!(
+                "{} is not there: set the peers up with `make bench-peers`",
+                python.display()
+            );
         }
         Ok(Self { python })
     }
 
     /// The number that a peer's script prints last, or nothing where no peers are set up.
     pub(crate) fn figure(&self, script: &str, arguments: &[&str]) -> anyhow::Result<Option<f64>> {
-        let Some(python) = &self.python else { return Ok(None) };
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("peers").join(script);
+        let Some(python) = &self.python else {
+            return Ok(None);
+        };
+        let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("peers")
+            .join(script);
         let output = Command::new(python)
             .arg(&path)
             .args(arguments)
@@ -33,9 +40,15 @@ impl Peers {
             .output()
             .with_context(|| format!("cannot run {}", path.display()))?;
         let text = String::from_utf8_lossy(&output.stdout);
-        let last = text.split_whitespace().last().and_then(|word| word.parse().ok());
+        let last = text
+            .split_whitespace()
+            .last()
+            .and_then(|word| word.parse().ok());
         if last.is_none() {
-            bail!("{script} failed: {}", String::from_utf8_lossy(&output.stderr));
+            bail!(
+                "{script} failed: {}",
+                String::from_utf8_lossy(&output.stderr)
+            );
         }
         Ok(last)
     }

@@ -25,7 +25,10 @@ pub(crate) fn run(peers: &Peers, folder: &Path) -> anyhow::Result<()> {
     }
     println!("`::` with a time bin, to labelled observations  {best:.2} s");
     if let Some(seconds) = peers.figure("polars_read.py", &[&comma.to_string_lossy()])? {
-        println!("polars.read_csv of the same as CSV              {seconds:.2} s: ours takes {:.2} x", best / seconds);
+        println!(
+            "polars.read_csv of the same as CSV              {seconds:.2} s: ours takes {:.2} x",
+            best / seconds
+        );
     }
     Ok(())
 }
