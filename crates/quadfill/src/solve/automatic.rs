@@ -18,6 +18,8 @@ use quadfill_kernels::Real;
 pub(super) const PATH_DEPTH: f64 = 1e-6;
 /// Columns that the first path of an exact fit has to spare.
 const SPARE_COLUMNS: usize = 2;
+/// How far up the penalty of a CP model is tried.
+const PATH_HEIGHT: f64 = 1e3;
 /// Where the second path of an exact fit begins and ends, as shares of the first one's start.
 const TRIM_FIRST: f64 = 1e-2;
 const TRIM_LAST: f64 = 1e-8;
@@ -25,6 +27,14 @@ const TRIM_LAST: f64 = 1e-8;
 const POLISH_STEPS: usize = 30;
 /// The most sweeps at the chosen penalty.
 const REFIT_SETTLING: usize = 50;
+
+/// One path to be judged on held-out data.
+#[derive(Debug, Clone, Copy)]
+struct Choice {
+    offsets: Offsets,
+    /// The last penalty over the first.
+    end: f64,
+}
 
 impl<T: Real> Runner<'_, T> {
     /// Finds out by itself whether the data are exact, and which penalty and offsets they want.
@@ -205,11 +215,22 @@ impl<T: Real> Runner<'_, T> {
         Ok((Views::new(train), validation))
     }
 
-    fn offset_choices(&self) -> Vec<Offsets> {
-        self.config.offsets.map_or_else(
+    /// What hold-out tries: each choice of offsets, and for CP, which starts in the middle, the way
+    /// up as well as the way down.
+    fn choices(&self) -> Vec<Choice> {
+        let offsets = self.config.offsets.map_or_else(
             || vec![Offsets::None, Offsets::Mean, Offsets::Modes],
             |o| vec![o],
-        )
+        );
+        let ends: &[f64] = if self.config.model.interaction == Interaction::Cp {
+            &[PATH_DEPTH, PATH_HEIGHT]
+        } else {
+            &[PATH_DEPTH]
+        };
+        offsets
+            .into_iter()
+            .flat_map(|offsets| ends.iter().map(move |&end| Choice { offsets, end }))
+            .collect()
     }
 
     fn candidate_spec(&self, offsets: Offsets) -> ModelSpec {
@@ -229,7 +250,8 @@ impl<T: Real> Runner<'_, T> {
         let values: Vec<f64> = validation.values().iter().map(|v| v.to_f64()).collect();
         let steps = self.path_steps(train);
         let is_product = self.config.model.interaction == Interaction::Cp;
-        for (candidate, offsets) in self.offset_choices().into_iter().enumerate() {
+        for (candidate, choice) in self.choices().into_iter().enumerate() {
+            let offsets = choice.offsets;
             let spec = self.candidate_spec(offsets);
             let mut state = match progress.take() {
                 Some(p) if p.notes.stage == Stage::HoldOut(candidate) => p,
@@ -251,7 +273,7 @@ impl<T: Real> Runner<'_, T> {
             let first = state.notes.lambda_max;
             let schedule = Schedule {
                 first,
-                last: first * PATH_DEPTH,
+                last: first * choice.end,
                 steps,
             };
             let mut objective = self.objective(train, &spec, first)?;

@@ -114,7 +114,11 @@ impl<'a, T: Real> Runner<'a, T> {
             .sqrt()
             .max(f64::MIN_POSITIVE);
         if spec.interaction == Interaction::Cp {
-            return start::product_path_start(objective, deviation, self.config.seed);
+            return Ok(start::product_path_start(
+                objective,
+                deviation,
+                self.config.seed,
+            ));
         }
         let spectrum = Spectrum::new(&objective, &parameters, spec.rank, self.config.seed);
         spectrum.write_factors(&mut parameters, 0.1 * deviation.sqrt());

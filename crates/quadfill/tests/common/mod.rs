@@ -10,23 +10,23 @@ use quadfill_testkit::random_kernel;
 
 /// Everything that makes up a small problem.
 #[derive(Debug, Clone)]
-pub struct Problem {
-    pub sizes: Vec<usize>,
-    pub rank: usize,
-    pub product: bool,
-    pub diagonal: bool,
-    pub tied: bool,
-    pub offsets: Offsets,
-    pub weighted: bool,
-    pub incoherent: bool,
-    pub perturbed: bool,
-    pub scale: PenaltyScale,
-    pub observations: usize,
-    pub seed: u64,
+pub(crate) struct Problem {
+    pub(crate) sizes: Vec<usize>,
+    pub(crate) rank: usize,
+    pub(crate) product: bool,
+    pub(crate) diagonal: bool,
+    pub(crate) tied: bool,
+    pub(crate) offsets: Offsets,
+    pub(crate) weighted: bool,
+    pub(crate) incoherent: bool,
+    pub(crate) perturbed: bool,
+    pub(crate) scale: PenaltyScale,
+    pub(crate) observations: usize,
+    pub(crate) seed: u64,
 }
 
 /// Any small problem.
-pub fn problems() -> impl Strategy<Value = Problem> {
+pub(crate) fn problems() -> impl Strategy<Value = Problem> {
     let switches = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
     let terms = (any::<bool>(), any::<bool>(), any::<bool>(), 0..3usize);
     (
@@ -66,7 +66,7 @@ pub fn problems() -> impl Strategy<Value = Problem> {
 }
 
 impl Problem {
-    pub fn spec(&self) -> ModelSpec {
+    pub(crate) fn spec(&self) -> ModelSpec {
         let modes = self.sizes.len();
         let spec = if self.product {
             ModelSpec::cp(modes, self.rank)
@@ -86,7 +86,7 @@ impl Problem {
         }
     }
 
-    pub fn data(&self) -> Observations<f64> {
+    pub(crate) fn data(&self) -> Observations<f64> {
         let mut draws = vec![0.0; 2 * self.observations];
         streams::fill_normal(&mut draws, &mut streams::stream(self.seed, 1, 0));
         let cells: usize = self.sizes.iter().product();
@@ -114,7 +114,7 @@ impl Problem {
         Observations::new(modes, indices, values.to_vec(), weights, OnDuplicate::Error).unwrap()
     }
 
-    pub fn objective<'v>(&self, views: &'v Views<f64>) -> Objective<'v, f64> {
+    pub(crate) fn objective<'v>(&self, views: &'v Views<f64>) -> Objective<'v, f64> {
         let spec = self.spec();
         let rows = spec.group_sizes(&self.sizes).iter().sum();
         Objective::new(views, &spec, 0.03, self.scale)
@@ -126,7 +126,7 @@ impl Problem {
     }
 
     /// Parameters with every number drawn, biases included.
-    pub fn point(&self, stream: u64) -> Parameters<f64> {
+    pub(crate) fn point(&self, stream: u64) -> Parameters<f64> {
         let spec = self.spec();
         let mut point = Parameters::random(&spec, &self.sizes, 0.9, self.seed ^ stream);
         if self.offsets != Offsets::None {
