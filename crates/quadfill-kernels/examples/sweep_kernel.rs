@@ -228,7 +228,7 @@ fn in_cache<T: Real>(kernels: Kernels, rank: usize, peak: f64) {
         own: &factor[..stride],
         own_bias: T::ZERO,
         others: &others,
-        values: &vec![T::ONE; CELLS],
+        values: &[T::ONE; CELLS],
         weights: None,
     };
     let mut ws = Workspace::new(rank, false);

@@ -45,8 +45,10 @@ pub trait Real:
     /// Widens without loss.
     fn to_f64(self) -> f64;
     /// `self * a + b`.
+    #[must_use]
     fn mul_add(self, a: Self, b: Self) -> Self;
     /// The square root.
+    #[must_use]
     fn sqrt(self) -> Self;
     /// Neither infinite nor NaN.
     fn is_finite(self) -> bool;

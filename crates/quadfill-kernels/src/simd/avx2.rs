@@ -1,6 +1,12 @@
 //! AVX2 vectors.
 
-use std::arch::x86_64::*;
+use std::arch::x86_64::{
+    __m256, __m256d, _mm_add_ps, _mm_storeu_ps, _mm256_add_pd, _mm256_add_ps,
+    _mm256_castps256_ps128, _mm256_extractf128_ps, _mm256_fmadd_pd, _mm256_fmadd_ps,
+    _mm256_fnmadd_pd, _mm256_fnmadd_ps, _mm256_hadd_pd, _mm256_hadd_ps, _mm256_loadu_pd,
+    _mm256_loadu_ps, _mm256_mul_pd, _mm256_mul_ps, _mm256_permute2f128_pd, _mm256_set1_pd,
+    _mm256_set1_ps, _mm256_storeu_pd, _mm256_storeu_ps,
+};
 
 use super::{Simd, Task};
 

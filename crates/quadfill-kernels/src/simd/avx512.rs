@@ -1,6 +1,12 @@
 //! AVX-512 vectors.
 
-use std::arch::x86_64::*;
+use std::arch::x86_64::{
+    __m256, __m256d, __m512, __m512d, _mm256_add_pd, _mm256_add_ps, _mm256_castpd_ps,
+    _mm512_add_pd, _mm512_add_ps, _mm512_castpd512_pd256, _mm512_castps_pd, _mm512_castps512_ps256,
+    _mm512_extractf64x4_pd, _mm512_fmadd_pd, _mm512_fmadd_ps, _mm512_fnmadd_pd, _mm512_fnmadd_ps,
+    _mm512_loadu_pd, _mm512_loadu_ps, _mm512_mul_pd, _mm512_mul_ps, _mm512_set1_pd, _mm512_set1_ps,
+    _mm512_storeu_pd, _mm512_storeu_ps,
+};
 
 use super::{Simd, Task, avx2};
 
