@@ -1,8 +1,12 @@
-//! Writes small sound files of every format into `corpus/TARGET`, for the fuzzer to start from.
+//! Writes small sound files of every format into `FOLDER/TARGET`, for the fuzzer to start from.
+//!
+//! ```text
+//! cargo run -p quadfill-io --example fuzz_seeds -- FOLDER
+//! ```
 
 use std::fs;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use quadfill::{Labels, Mode};
 use quadfill_io::{
@@ -12,7 +16,7 @@ use quadfill_io::{
 type Result = std::result::Result<(), Box<dyn std::error::Error>>;
 
 fn main() -> Result {
-    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");
+    let corpus = PathBuf::from(std::env::args_os().nth(1).ok_or("name a folder")?);
     let folder = |target: &str| -> std::io::Result<PathBuf> {
         let folder = corpus.join(target);
         fs::create_dir_all(&folder)?;
