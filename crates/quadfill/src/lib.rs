@@ -13,6 +13,7 @@
 
 pub mod apply;
 pub mod error;
+pub mod file;
 pub mod model;
 pub mod objective;
 pub mod observations;

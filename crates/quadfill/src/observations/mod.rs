@@ -1,10 +1,12 @@
 //! Rows of `(label, .., label, value)` and what is done with them before fitting.
 
+mod binning;
 mod duplicates;
 mod labels;
 mod split;
 mod summary;
 
+pub use binning::Binning;
 pub use labels::{Labels, TextLabels, canonical_integer};
 pub use summary::{ModeSummary, Summary};
 

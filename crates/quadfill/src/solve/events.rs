@@ -1,6 +1,6 @@
 //! What a fit tells while it runs, and what it ends with.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::model::{ModelSpec, Parameters};
 use quadfill_kernels::Real;
@@ -13,11 +13,17 @@ pub struct PathPoint {
     /// `lambda`.
     pub penalty: f64,
     /// Root of the weighted mean squared residual on what was fitted.
+    #[serde(deserialize_with = "null_is_infinite")]
     pub train_rmse: f64,
     /// The same on the held-out part, where there is one.
     pub validation_rmse: Option<f64>,
     /// Seconds since the fit began.
     pub seconds: f64,
+}
+
+/// JSON has no infinity and writes `null`; an error that overflowed must not make a file unreadable.
+pub(crate) fn null_is_infinite<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+    Ok(Option::deserialize(from)?.unwrap_or(f64::INFINITY))
 }
 
 /// Why a fit ended. Reaching a limit is a status, not an error.

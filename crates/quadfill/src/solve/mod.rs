@@ -23,6 +23,7 @@ mod trim;
 mod vector;
 
 pub use config::{FitConfig, Solver};
+pub(crate) use events::null_is_infinite;
 pub use events::{Event, Fit, Observer, PathPoint, Silent, Stage, Status};
 pub use fit::{fit, resume};
 pub use gauss_newton::GaussNewton;

@@ -144,6 +144,7 @@ impl<'a, T: Real> Runner<'a, T> {
                 seconds: self.seconds(),
             },
             parameters,
+            best: None,
         }
     }
 

@@ -1,0 +1,69 @@
+//! Times cut into bins.
+
+use serde::{Deserialize, Serialize};
+
+/// Bins whose origin and width are settled; the label of a time is the number of its bin.
+///
+/// ```
+/// use quadfill::observations::Binning;
+/// let days = Binning { mode: "day".into(), origin: 1000.0, width: 86400.0, count: None };
+/// assert_eq!(days.bin(1000.0), Some(0));
+/// assert_eq!(days.bin(90000.0), Some(1));
+/// assert_eq!(days.bin(999.0), None);
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Binning {
+    /// Name of the mode.
+    pub mode: String,
+    /// Where bin 0 begins: the smallest time of the data.
+    pub origin: f64,
+    /// Width of a bin in seconds.
+    pub width: f64,
+    /// How many bins there are, if a number of equal bins was asked for; the last one includes
+    /// its end.
+    pub count: Option<u32>,
+}
+
+impl Binning {
+    /// The number of the bin a time falls into, if it is one of the bins.
+    pub fn bin(&self, time: f64) -> Option<u32> {
+        let bin = ((time - self.origin) / self.width).floor();
+        if !(bin >= 0.0 && bin < f64::from(u32::MAX)) {
+            return None;
+        }
+        match self.count {
+            Some(count) if bin as u32 >= count => {
+                // Rounding may put the last time a little past the end.
+                let end = self.origin + self.width * f64::from(count);
+                let slack = 1e-9 * self.width;
+                if time <= end + slack {
+                    count.checked_sub(1)
+                } else {
+                    None
+                }
+            }
+            _ => Some(bin as u32),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_of_a_number_of_bins_includes_its_end() {
+        let mut bins = Binning {
+            mode: "t".into(),
+            origin: 0.0,
+            width: 10.0,
+            count: Some(3),
+        };
+        assert_eq!(bins.bin(29.9), Some(2));
+        assert_eq!(bins.bin(30.0), Some(2));
+        assert_eq!(bins.bin(30.1), None);
+        assert_eq!(bins.bin(f64::NAN), None);
+        bins.count = Some(0);
+        assert_eq!(bins.bin(0.0), None);
+    }
+}
