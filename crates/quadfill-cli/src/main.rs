@@ -1,2 +1,58 @@
-//! The program.
-fn main() {}
+//! The `quadfill` program.
+//!
+//! [`flags`] says what can be typed and resolves it once, [`run`] does it. The library does the work;
+//! here are files, words and exit codes: 0 for success, 2 for anything the user can mend, 130 after
+//! Ctrl-C.
+
+mod clock;
+mod failure;
+mod flags;
+mod interrupt;
+mod output;
+mod places;
+mod planted;
+mod report;
+mod run;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use flags::{Cli, Refusal};
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// The exit code of whatever the user can mend.
+const MENDABLE: u8 = 2;
+
+fn main() -> ExitCode {
+    match go() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) if failure::is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            output::complain(&failure::sentence(&error));
+            ExitCode::from(MENDABLE)
+        }
+    }
+}
+
+fn go() -> anyhow::Result<()> {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            let arguments: Vec<String> = std::env::args_os()
+                .map(|argument| argument.to_string_lossy().into_owned())
+                .collect();
+            return match flags::refusal(&error, &arguments) {
+                Refusal::Wanted(text) => output::plain(text.as_bytes()),
+                Refusal::Wrong(sentence) => Err(anyhow::Error::msg(sentence)),
+            };
+        }
+    };
+    interrupt::watch();
+    if let Some(threads) = cli.global.threads {
+        rayon::ThreadPoolBuilder::new().num_threads(threads).build_global()?;
+    }
+    run::run(&cli)
+}

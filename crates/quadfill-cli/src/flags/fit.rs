@@ -1,0 +1,299 @@
+//! `quadfill fit`.
+
+use std::path::PathBuf;
+
+use anyhow::{Result, bail};
+use clap::{Args, ValueEnum};
+use quadfill::model::{Kernel, ModelSpec, Offsets};
+use quadfill::objective::{Incoherence, PenaltyScale};
+use quadfill::solve::{FitConfig, Solver};
+use quadfill_io::ReadOptions;
+
+use super::model::{ModelChoice, ModelFlags};
+use super::reading::DataFlags;
+use super::values;
+use crate::places;
+
+const DEFAULTS: &str = "\
+Without any settings:
+  The last column is the value, the others are the modes. The model is pairwise with rank 10.
+  First all data are fitted without offsets, the penalty going down a path from where zero is
+  optimal. If the residual vanishes and there are more observations than free parameters, the data
+  are exact, and the fit is polished to working precision.
+  Otherwise 10 % of the data are held out, the penalty and the offsets (none, mean, modes) that
+  predict them best are chosen, and the model is fitted again on all of DATA.
+  With --penalty X the path ends at X, nothing is held out, and --bias auto means none.
+
+A fit that was stopped leaves a checkpoint beside MODEL; the same command with --resume goes on
+from it and ends in the same bits.
+
+Examples:
+  quadfill fit ratings.csv -o model
+  quadfill fit ratings.csv -o model --modes user,movie --value stars --rank 20 --precision f32
+  quadfill fit u.data -o model --modes 1,2,4 --value 3 --bin 4=20w --penalty-scale count
+  quadfill fit triples.tsv -o model --model transe --tie head,tail
+  quadfill fit train.tns -o model --rank 5 --test test.tns --json";
+
+/// Learn a model from data
+///
+/// Fits a short vector for every label of every mode, chooses the penalty by itself, and leaves a
+/// model that `predict` and `evaluate` work with.
+#[derive(Debug, Args)]
+#[command(after_help = DEFAULTS)]
+pub(crate) struct FitFlags {
+    /// The data: rows of labels and a value, `-` for standard input
+    data: PathBuf,
+    /// The model to write
+    #[arg(short, long, value_name = "MODEL")]
+    output: PathBuf,
+    /// Evaluate on this file after the fit
+    #[arg(long, value_name = "FILE")]
+    test: Option<PathBuf>,
+    /// Keep the share of DATA with the latest labels of a mode apart and evaluate on it: week=0.1
+    #[arg(long, value_name = "MODE=SHARE", value_parser = values::share, conflicts_with = "test")]
+    split_latest: Option<(String, f64)>,
+    /// Go on from the checkpoint of a fit that was stopped
+    #[arg(long)]
+    resume: bool,
+    #[command(flatten)]
+    choice: ChoiceFlags,
+    #[command(flatten)]
+    search: SearchFlags,
+    #[command(flatten)]
+    reading: DataFlags,
+}
+
+/// What is fitted.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Model")]
+struct ChoiceFlags {
+    #[command(flatten)]
+    model: ModelFlags,
+    /// Columns of the factors
+    #[arg(long, value_name = "R", default_value = "10", value_parser = values::count)]
+    rank: usize,
+    /// Modes that share their factors: head,tail
+    #[arg(long, value_name = "MODES")]
+    tie: Vec<String>,
+    /// Offsets: a global mean, or with `modes` also one bias per label
+    #[arg(long, value_name = "WHICH", value_enum, default_value = "auto")]
+    bias: Bias,
+    /// The penalty lambda on squared factors; found out by default
+    #[arg(long, value_name = "X", value_parser = values::real, allow_negative_numbers = true)]
+    penalty: Option<f64>,
+    /// Whether rows are penalised alike or by their number of observations
+    #[arg(long, value_name = "HOW", value_enum, default_value = "uniform")]
+    penalty_scale: Scale,
+    /// Penalise rows longer than sqrt(ALPHA) with LAMBDA2 times the fourth power of the excess
+    #[arg(long, value_name = "ALPHA,LAMBDA2", value_parser = values::pair, allow_hyphen_values = true)]
+    incoherence: Option<(f64, f64)>,
+    /// Add a small random perturbation, for small problems
+    #[arg(long)]
+    perturb: bool,
+}
+
+/// How it is fitted.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Search")]
+struct SearchFlags {
+    /// The way to the minimum
+    #[arg(long, value_name = "NAME", value_enum, default_value = "path")]
+    solver: SolverName,
+    /// The share of the data held out to choose the penalty
+    #[arg(long, value_name = "SHARE", default_value = "0.1", value_parser = values::real, allow_negative_numbers = true)]
+    validation: f64,
+    /// Steps of the path; 300 by default, 100 for many observations
+    #[arg(long, value_name = "N", value_parser = values::count)]
+    path_steps: Option<usize>,
+    /// The most iterations of any solver
+    #[arg(long, value_name = "N", value_parser = values::count)]
+    sweeps: Option<usize>,
+    /// Relative decrease of the objective to stop at; 0 switches every early stop off
+    #[arg(long, value_name = "T", default_value = "1e-7", value_parser = values::real, allow_negative_numbers = true)]
+    tolerance: f64,
+    /// The fixed step of --solver gd; found by backtracking without it
+    #[arg(long, value_name = "X", value_parser = values::real, allow_negative_numbers = true)]
+    step: Option<f64>,
+    /// End after so many seconds with what there is
+    #[arg(long, value_name = "SECONDS", value_parser = values::real, allow_negative_numbers = true)]
+    time_limit: Option<f64>,
+    /// Numbers to compute with: f32 is faster, f64 more exact
+    #[arg(long, value_name = "TYPE", value_enum, default_value = "f64")]
+    precision: Precision,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Bias {
+    /// Choose on held-out data
+    Auto,
+    /// None
+    None,
+    /// The mean of the data
+    Mean,
+    /// The mean and one bias per label
+    Modes,
+}
+
+impl Bias {
+    /// The offsets, or nothing where they are to be chosen.
+    pub(crate) fn offsets(self) -> Option<Offsets> {
+        match self {
+            Self::Auto => None,
+            Self::None => Some(Offsets::None),
+            Self::Mean => Some(Offsets::Mean),
+            Self::Modes => Some(Offsets::Modes),
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Scale {
+    Uniform,
+    Count,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum SolverName {
+    /// Lower the penalty step by step
+    Path,
+    /// Alternating least squares from a random start
+    Als,
+    /// Gradient descent
+    Gd,
+    /// Limited-memory BFGS
+    Lbfgs,
+    /// Damped Gauss-Newton on everything jointly
+    GaussNewton,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Precision {
+    F32,
+    F64,
+}
+
+/// What a fit is judged by in the end.
+#[derive(Debug, Clone)]
+pub(crate) enum TestSource {
+    File(PathBuf),
+    /// The share with the latest labels of a mode.
+    Latest(String, f64),
+}
+
+/// What `fit` does.
+#[derive(Debug)]
+pub(crate) struct FitPlan {
+    pub(crate) data: PathBuf,
+    pub(crate) reading: ReadOptions,
+    pub(crate) output: PathBuf,
+    pub(crate) test: Option<TestSource>,
+    pub(crate) resume: bool,
+    pub(crate) model: ModelChoice,
+    pub(crate) tie: Vec<String>,
+    pub(crate) precision: Precision,
+    /// Everything but the model, which needs the number of modes.
+    settings: FitConfig,
+}
+
+impl FitPlan {
+    /// The settings for a model.
+    pub(crate) fn config(&self, model: ModelSpec) -> FitConfig {
+        FitConfig {
+            model,
+            ..self.settings.clone()
+        }
+    }
+
+    /// Columns of the factors.
+    pub(crate) fn rank(&self) -> usize {
+        self.settings.model.rank
+    }
+
+    /// A fit with every setting at its default.
+    pub(crate) fn with_defaults(data: PathBuf, output: PathBuf, test: PathBuf, rank: usize) -> Self {
+        Self {
+            data,
+            reading: ReadOptions::default(),
+            output,
+            test: Some(TestSource::File(test)),
+            resume: false,
+            model: ModelChoice::Pairwise,
+            tie: Vec::new(),
+            precision: Precision::F64,
+            settings: FitConfig::new(stand_in(rank)),
+        }
+    }
+}
+
+/// Any model with this rank, to check settings with before the data are known.
+fn stand_in(rank: usize) -> ModelSpec {
+    ModelSpec::quadratic(Kernel::pairwise(2), rank)
+}
+
+impl FitFlags {
+    pub(crate) fn resolve(&self, seed: u64) -> Result<FitPlan> {
+        let (choice, search) = (&self.choice, &self.search);
+        let solver = match (search.solver, search.step) {
+            (SolverName::Gd, step) => Solver::Gd(step),
+            (_, Some(_)) => bail!("--step is for --solver gd only: leave it out"),
+            (SolverName::Path, _) => Solver::Path,
+            (SolverName::Als, _) => Solver::Als,
+            (SolverName::Lbfgs, _) => Solver::Lbfgs,
+            (SolverName::GaussNewton, _) => Solver::GaussNewton,
+        };
+        if self.resume && !matches!(solver, Solver::Path | Solver::Als) {
+            bail!("--resume is for the solvers path and als, which keep checkpoints: leave it out");
+        }
+        let settings = FitConfig {
+            offsets: choice.bias.offsets(),
+            solver,
+            penalty: choice.penalty,
+            penalty_scale: match choice.penalty_scale {
+                Scale::Uniform => PenaltyScale::Uniform,
+                Scale::Count => PenaltyScale::Count,
+            },
+            incoherence: choice
+                .incoherence
+                .map(|(alpha, weight)| Incoherence::new(alpha, weight))
+                .transpose()?,
+            perturb: choice.perturb,
+            validation: search.validation,
+            path_steps: search.path_steps,
+            sweeps: search.sweeps,
+            tolerance: search.tolerance,
+            time_limit: search.time_limit,
+            seed,
+            ..FitConfig::new(stand_in(choice.rank))
+        };
+        settings.check(&[1, 1])?;
+        let model = choice.model.resolve()?;
+        if choice.perturb && model == ModelChoice::Cp {
+            bail!("--perturb is for quadratic models only: leave it out or choose another --model");
+        }
+        let reading = self.reading.resolve()?;
+        places::check_input(&self.data)?;
+        let test = match (&self.test, &self.split_latest) {
+            (Some(file), _) => {
+                if file == &self.data && file.as_os_str() == "-" {
+                    bail!("standard input cannot be both DATA and --test: name a file for one of them");
+                }
+                places::check_input(file)?;
+                Some(TestSource::File(file.clone()))
+            }
+            (None, Some((mode, share))) => Some(TestSource::Latest(mode.clone(), *share)),
+            (None, None) => None,
+        };
+        places::check_model(&self.output)?;
+        Ok(FitPlan {
+            data: self.data.clone(),
+            reading,
+            output: self.output.clone(),
+            test,
+            resume: self.resume,
+            model,
+            tie: choice.tie.clone(),
+            precision: search.precision,
+            settings,
+        })
+    }
+}

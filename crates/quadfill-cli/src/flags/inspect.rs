@@ -1,0 +1,38 @@
+//! `quadfill inspect`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::fit::Bias;
+use super::model::ModelFlags;
+use super::reading::DataFlags;
+use super::values;
+
+/// Show what a model or a data file holds
+///
+/// Of data: sizes, density, observations per label; with --model or --rank also how many free
+/// parameters such a model has and whether the data are enough for it.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  quadfill inspect model
+  quadfill inspect ratings.csv --rank 10
+  quadfill inspect u.data --modes 1,2,4 --value 3 --bin 4=20w")]
+pub(crate) struct InspectFlags {
+    /// A model, or a file of data
+    pub(crate) what: PathBuf,
+    #[command(flatten)]
+    pub(crate) model: ModelFlags,
+    /// Columns of the factors [default: 10 where a model is asked for]
+    #[arg(long, value_name = "R", value_parser = values::count)]
+    pub(crate) rank: Option<usize>,
+    /// The offsets to count with
+    #[arg(long, value_name = "WHICH", value_enum, default_value = "none")]
+    pub(crate) bias: Bias,
+    /// Modes that share their factors: head,tail
+    #[arg(long, value_name = "MODES")]
+    pub(crate) tie: Vec<String>,
+    #[command(flatten)]
+    pub(crate) reading: DataFlags,
+}

@@ -1,0 +1,113 @@
+//! Flags that say how a file is read; what is left out is found out from the file.
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use clap::{Args, ValueEnum};
+use quadfill::OnDuplicate;
+use quadfill_io::{BinSpec, ColumnRef, Format, ReadOptions};
+
+/// How any file of rows is read.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Reading")]
+pub(crate) struct ReadingFlags {
+    /// The columns that are modes, by name or number: user,movie,week; all but the value by default
+    #[arg(long, value_name = "COLUMNS")]
+    modes: Option<String>,
+    /// The column of the values, by name or number; the last one by default
+    #[arg(long, value_name = "COLUMN")]
+    value: Option<String>,
+    /// What separates fields: any text, tab, space or whitespace; found out by default
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    delimiter: Option<String>,
+    /// The first row holds names; found out by default
+    #[arg(long, overrides_with = "no_header")]
+    header: bool,
+    /// The first row holds data
+    #[arg(long)]
+    no_header: bool,
+    /// delimited, tns, npy, npz, parquet or mat; by the ending of the file's name by default
+    #[arg(long, value_name = "NAME")]
+    format: Option<String>,
+    /// An .npy array of the same shape as a dense one; cells where it is zero are missing
+    #[arg(long, value_name = "FILE")]
+    mask: Option<PathBuf>,
+    /// The variable of a .mat file; the only array by default
+    #[arg(long, value_name = "NAME")]
+    variable: Option<String>,
+}
+
+/// How a file of observations is read.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Reading")]
+pub(crate) struct DataFlags {
+    #[command(flatten)]
+    rows: ReadingFlags,
+    /// The column of weights; without it every row counts 1
+    #[arg(long, value_name = "COLUMN")]
+    weight: Option<String>,
+    /// Cut a column of times in seconds into bins: timestamp=20w (s, m, h, d, w) or timestamp=24 for
+    /// 24 equal bins
+    #[arg(long, value_name = "COLUMN=SIZE")]
+    bin: Vec<String>,
+    /// What to do with a cell that is given more than once
+    #[arg(long, value_name = "WHAT", value_enum, default_value = "error")]
+    on_duplicate: Duplicates,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Duplicates {
+    /// Refuse the data
+    Error,
+    /// Take the mean
+    Mean,
+    /// Take the last one
+    Last,
+    /// Take the sum
+    Sum,
+}
+
+impl ReadingFlags {
+    pub(crate) fn resolve(&self) -> Result<ReadOptions> {
+        let format = self.format.as_deref().map(str::parse::<Format>).transpose()?;
+        let modes = self
+            .modes
+            .as_ref()
+            .map(|columns| columns.split(',').map(|name| ColumnRef::from(name.trim())).collect());
+        Ok(ReadOptions {
+            format,
+            delimiter: self.delimiter.clone(),
+            header: match (self.header, self.no_header) {
+                (true, _) => Some(true),
+                (_, true) => Some(false),
+                _ => None,
+            },
+            modes,
+            value: self.value.as_deref().map(ColumnRef::from),
+            mask: self.mask.clone(),
+            variable: self.variable.clone(),
+            ..ReadOptions::default()
+        })
+    }
+}
+
+impl DataFlags {
+    pub(crate) fn resolve(&self) -> Result<ReadOptions> {
+        let bins = self
+            .bin
+            .iter()
+            .map(|bin| BinSpec::parse(bin))
+            .collect::<Result<_, _>>()?;
+        Ok(ReadOptions {
+            weight: self.weight.as_deref().map(ColumnRef::from),
+            bins,
+            on_duplicate: match self.on_duplicate {
+                Duplicates::Error => OnDuplicate::Error,
+                Duplicates::Mean => OnDuplicate::Mean,
+                Duplicates::Last => OnDuplicate::Last,
+                Duplicates::Sum => OnDuplicate::Sum,
+            },
+            ..self.rows.resolve()?
+        })
+    }
+}

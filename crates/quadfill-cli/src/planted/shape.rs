@@ -1,0 +1,158 @@
+//! The cells of a tensor, and distinct ones among them drawn at random.
+
+use std::collections::HashSet;
+
+use anyhow::{Result, anyhow, bail};
+use rand::{Rng, RngExt};
+
+/// The sizes of a tensor's modes.
+#[derive(Debug, Clone)]
+pub(crate) struct Shape {
+    sizes: Vec<usize>,
+    cells: u128,
+}
+
+/// Where more than one cell in so many is wanted, they are drawn from a list of all cells.
+const SPARSE: u128 = 4;
+
+impl Shape {
+    pub(crate) fn new(sizes: &[usize]) -> Result<Self> {
+        let cells = sizes
+            .iter()
+            .try_fold(1u128, |cells, &size| cells.checked_mul(size as u128))
+            .ok_or_else(|| anyhow!("a tensor of these --dims has too many cells to count: lower them"))?;
+        Ok(Self {
+            sizes: sizes.to_vec(),
+            cells,
+        })
+    }
+
+    pub(crate) fn sizes(&self) -> &[usize] {
+        &self.sizes
+    }
+
+    pub(crate) fn cells(&self) -> u128 {
+        self.cells
+    }
+
+    /// Refuses what no draw can achieve.
+    pub(crate) fn check_coverage(&self, observations: usize, least: usize) -> Result<()> {
+        for &size in &self.sizes {
+            if least as u128 * size as u128 > observations as u128 {
+                bail!(
+                    "{observations} observations cannot give each of {size} labels {least}: raise \
+                     --observations to {} or lower --min-per-label",
+                    least * size
+                );
+            }
+            if least as u128 > self.cells / size as u128 {
+                bail!(
+                    "a label of a mode with {size} labels has only {} cells, not {least}: lower \
+                     --min-per-label",
+                    self.cells / size as u128
+                );
+            }
+        }
+        Ok(())
+    }
+
+    /// Distinct cells, every set of them equally likely. One column per mode.
+    pub(super) fn draw(&self, count: usize, rng: &mut impl Rng) -> Vec<Vec<u32>> {
+        self.draw_besides(&[], count, rng)
+    }
+
+    /// Distinct cells that are none of `taken`.
+    pub(super) fn draw_besides(
+        &self,
+        taken: &[Vec<u32>],
+        count: usize,
+        rng: &mut impl Rng,
+    ) -> Vec<Vec<u32>> {
+        let rows = taken.first().map_or(0, Vec::len);
+        let mut seen: HashSet<u128> = (0..rows)
+            .map(|row| self.key(taken.iter().map(|column| column[row])))
+            .collect();
+        if (rows + count) as u128 * SPARSE > self.cells {
+            let mut left: Vec<u64> = (0..self.cells as u64)
+                .filter(|&cell| !seen.contains(&u128::from(cell)))
+                .collect();
+            return self.columns_of(take_some(&mut left, count, rng));
+        }
+        // Draw until enough of them are new; at least 3 of 4 are.
+        seen.reserve(count);
+        let mut columns = vec![Vec::with_capacity(count); self.sizes.len()];
+        let mut cell = vec![0u32; self.sizes.len()];
+        while columns[0].len() < count {
+            for (label, &size) in cell.iter_mut().zip(&self.sizes) {
+                *label = rng.random_range(0..size as u64) as u32;
+            }
+            if seen.insert(self.key(cell.iter().copied())) {
+                for (column, &label) in columns.iter_mut().zip(&cell) {
+                    column.push(label);
+                }
+            }
+        }
+        columns
+    }
+
+    /// The number of a cell, the last mode running fastest.
+    fn key(&self, cell: impl Iterator<Item = u32>) -> u128 {
+        cell.zip(&self.sizes)
+            .fold(0, |key, (label, &size)| key * size as u128 + u128::from(label))
+    }
+
+    fn columns_of(&self, cells: &[u64]) -> Vec<Vec<u32>> {
+        let mut columns = vec![vec![0u32; cells.len()]; self.sizes.len()];
+        for (row, &cell) in cells.iter().enumerate() {
+            let mut rest = cell;
+            for (column, &size) in columns.iter_mut().zip(&self.sizes).rev() {
+                column[row] = (rest % size as u64) as u32;
+                rest /= size as u64;
+            }
+        }
+        columns
+    }
+}
+
+/// The first steps of a shuffle: `count` of the items, each set equally likely.
+fn take_some<'a>(items: &'a mut [u64], count: usize, rng: &mut impl Rng) -> &'a [u64] {
+    for place in 0..count {
+        let other = rng.random_range(place as u64..items.len() as u64) as usize;
+        items.swap(place, other);
+    }
+    &items[..count]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use quadfill_kernels::streams::stream;
+
+    #[test]
+    fn every_cell_of_a_full_tensor_is_drawn_once() {
+        let shape = Shape::new(&[3, 4, 5]).unwrap();
+        let columns = shape.draw(60, &mut stream(1, 0, 0));
+        let mut keys: Vec<u128> = (0..60)
+            .map(|row| shape.key(columns.iter().map(|column| column[row])))
+            .collect();
+        keys.sort_unstable();
+        assert_eq!(keys, (0..60).collect::<Vec<u128>>());
+    }
+
+    #[test]
+    fn too_many_cells_to_count_are_refused() {
+        assert!(Shape::new(&[u32::MAX as usize; 8]).is_err());
+        assert!(Shape::new(&[60_000; 8]).is_ok());
+    }
+
+    #[test]
+    fn impossible_coverage_is_refused_with_the_numbers() {
+        let shape = Shape::new(&[10, 20]).unwrap();
+        let message = |observations, least| {
+            shape.check_coverage(observations, least).unwrap_err().to_string()
+        };
+        assert!(message(30, 2).contains("raise --observations to 40"));
+        assert!(message(200, 11).contains("only 10 cells") || message(200, 11).contains("to 220"));
+        assert!(shape.check_coverage(200, 10).is_ok());
+    }
+}

@@ -1,0 +1,207 @@
+//! Learns a model from data.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::{Result, bail};
+use quadfill::apply::{Evaluation, Predictor};
+use quadfill::file::{Fingerprint, Model, checkpoint_path, load_checkpoint};
+use quadfill::model::{Interaction, Offsets};
+use quadfill::observations::Summary;
+use quadfill::solve::{Fit, FitConfig, PathPoint, Status};
+use quadfill::{Observations, Real};
+use serde::Serialize;
+
+use super::judge::in_words;
+use super::prepare::Prepared;
+use super::summary;
+use super::watch::{Checkpoints, Watcher, checkpoint_interval};
+use crate::clock::Clock;
+use crate::flags::{FitPlan, Precision, describe};
+use crate::interrupt;
+use crate::output::Output;
+use crate::report::{Lines, grouped, number, offsets_in_words, sparkline, status_in_words};
+
+#[derive(Debug, Serialize)]
+pub(super) struct FitReport {
+    output: PathBuf,
+    model: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kernel: Option<Vec<Vec<f64>>>,
+    rank: usize,
+    offsets: Offsets,
+    penalty: f64,
+    status: Status,
+    pub(super) sweeps: usize,
+    pub(super) seconds: f64,
+    cpu_seconds: Option<f64>,
+    read_seconds: f64,
+    train: Rmse,
+    validation: Rmse,
+    pub(super) test: Option<Evaluation>,
+    pub(super) path: Vec<PathPoint>,
+    precision: &'static str,
+    seed: u64,
+    threads: usize,
+    resumed: bool,
+    data: Summary,
+}
+
+#[derive(Debug, Serialize)]
+struct Rmse {
+    rmse: Option<f64>,
+}
+
+pub(super) fn run(plan: &FitPlan, output: Output) -> Result<()> {
+    let report = fit(plan, output)?;
+    output.outcome(report.text(), &report)
+}
+
+/// Fits in the precision that was asked for.
+pub(super) fn fit(plan: &FitPlan, output: Output) -> Result<FitReport> {
+    match plan.precision {
+        Precision::F32 => fit_in::<f32>(plan, output),
+        Precision::F64 => fit_in::<f64>(plan, output),
+    }
+}
+
+fn fit_in<T: Real>(plan: &FitPlan, output: Output) -> Result<FitReport> {
+    let interval = checkpoint_interval()?;
+    let clock = Clock::start();
+    let prepared = Prepared::<T>::read(plan)?;
+    let read_seconds = clock.seconds();
+    let about = prepared.summary();
+    output.note(summary::lines(&about));
+    summary::warnings(&about).for_each(|warning| output.note(warning));
+
+    let clock = Clock::start();
+    let Prepared {
+        data,
+        bins,
+        value,
+        config,
+        test,
+    } = prepared;
+    let (modes, observations) = (data.modes().to_vec(), data.len());
+    let fit = search(data, &config, plan, interval, output)?;
+    let (seconds, cpu_seconds) = (clock.seconds(), clock.cpu_seconds());
+
+    let report = FitReport {
+        output: plan.output.clone(),
+        model: describe(&fit.spec.interaction),
+        kernel: match &fit.spec.interaction {
+            Interaction::Quadratic(kernel) => Some(kernel.clone().into()),
+            Interaction::Cp => None,
+        },
+        rank: fit.spec.rank,
+        offsets: fit.spec.offsets,
+        penalty: fit.penalty,
+        status: fit.status,
+        sweeps: fit.sweeps,
+        seconds,
+        cpu_seconds,
+        read_seconds,
+        train: Rmse {
+            rmse: Some(fit.train_rmse),
+        },
+        validation: Rmse {
+            rmse: fit.validation_rmse,
+        },
+        test: test.map(|test| test.judge(Predictor::new(&fit.spec, &fit.parameters))),
+        path: fit.path.clone(),
+        precision: T::NAME,
+        seed: config.seed,
+        threads: rayon::current_num_threads(),
+        resumed: plan.resume,
+        data: about,
+    };
+    let model = Model::new(fit, modes, bins, value, observations, &config);
+    let _whole = interrupt::writing();
+    model.save(&plan.output)?;
+    Checkpoints::remove(&checkpoint_path(&plan.output));
+    Ok(report)
+}
+
+/// The long work, from the beginning or from a checkpoint.
+fn search<T: Real>(
+    data: Observations<T>,
+    config: &FitConfig,
+    plan: &FitPlan,
+    interval: Duration,
+    output: Output,
+) -> Result<Fit<T>> {
+    let path = checkpoint_path(&plan.output);
+    let fingerprint = Fingerprint::new(&data, config);
+    let progress = if plan.resume {
+        if !path.exists() {
+            bail!(
+                "{}: there is no checkpoint to go on from: leave --resume out to begin anew",
+                path.display()
+            );
+        }
+        Some(load_checkpoint::<T>(&path, &fingerprint, &data.sizes())?)
+    } else {
+        Checkpoints::remove(&path);
+        None
+    };
+    let mut watcher = Watcher::new(Checkpoints::new(path, fingerprint, interval), output);
+    let fit = match progress {
+        Some(progress) => quadfill::solve::resume(data, config, progress, &mut watcher),
+        None => quadfill::solve::fit(data, config, &mut watcher),
+    };
+    watcher.finish();
+    Ok(fit?)
+}
+
+impl FitReport {
+    fn text(&self) -> Lines {
+        let mut lines = Lines::default();
+        lines.add(
+            "fitted",
+            format!(
+                "{} of rank {} with {} -> {}",
+                self.model,
+                self.rank,
+                offsets_in_words(self.offsets),
+                self.output.display()
+            ),
+        );
+        lines.add("penalty", number(self.penalty));
+        lines.add("status", status_in_words(self.status));
+        let cpu = self
+            .cpu_seconds
+            .map_or(String::new(), |cpu| format!(", {} CPU-seconds", number(cpu)));
+        lines.add(
+            "sweeps",
+            format!("{} in {} s{cpu}", grouped(self.sweeps), number(self.seconds)),
+        );
+        if let Some(rmse) = self.train.rmse {
+            lines.add("train", format!("rmse {}", number(rmse)));
+        }
+        if let Some(rmse) = self.validation.rmse {
+            lines.add("held out", format!("rmse {}", number(rmse)));
+        }
+        if let Some(test) = &self.test {
+            lines.add("test", in_words(test));
+        }
+        if self.path.len() > 1 {
+            lines.add("path", path_in_blocks(&self.path));
+        }
+        lines
+    }
+}
+
+/// The error along the path: on held-out data where there are any.
+pub(super) fn path_in_blocks(path: &[PathPoint]) -> String {
+    let errors: Vec<f64> = path
+        .iter()
+        .map(|point| point.validation_rmse.unwrap_or(point.train_rmse))
+        .collect();
+    let ends = |at: Option<&f64>| at.map_or(String::new(), |&error| number(error));
+    format!(
+        "rmse {} {} {}",
+        ends(errors.first()),
+        sparkline(&errors, 40),
+        ends(errors.last())
+    )
+}

@@ -1,0 +1,170 @@
+//! Shows what a model or a data file holds.
+
+use std::path::Path;
+
+use anyhow::Result;
+use quadfill::file::{Model, is_model};
+use quadfill::model::{Interaction, ModelSpec, Offsets};
+use quadfill::observations::Summary;
+use quadfill::solve::Status;
+use quadfill_io::read;
+use serde::Serialize;
+
+use super::tie::tie;
+use super::summary;
+use crate::flags::{InspectFlags, describe};
+use crate::output::Output;
+use crate::places;
+use crate::report::{Lines, grouped, number, offsets_in_words, status_in_words};
+
+pub(super) fn run(flags: &InspectFlags, output: Output) -> Result<()> {
+    places::check_input(&flags.what)?;
+    if is_model(&flags.what) || flags.what.is_dir() {
+        let report = ModelReport::new(&quadfill::file::load(&flags.what)?);
+        return output.answer(report.text(&flags.what), &report);
+    }
+    let about = inspect_data(flags)?;
+    let mut text = summary::lines(&about).to_string();
+    for warning in summary::warnings(&about) {
+        text.push('\n');
+        text.push_str(&warning);
+    }
+    output.answer(text, &about)
+}
+
+/// The rank where a model is asked for without one.
+const RANK: usize = 10;
+
+fn inspect_data(flags: &InspectFlags) -> Result<Summary> {
+    let options = flags.reading.resolve()?;
+    let model = flags.model.resolve()?;
+    let asked = flags.model.is_given() || flags.rank.is_some() || !flags.tie.is_empty();
+    let data = read::<f64>(&flags.what, &options)?.observations;
+    if !asked {
+        return Ok(data.summary());
+    }
+    let spec = model
+        .spec(data.modes().len(), flags.rank.unwrap_or(RANK))?
+        .with_offsets(flags.bias.offsets().unwrap_or(Offsets::None));
+    let (data, spec) = tie(data, spec, &flags.tie)?;
+    spec.check(&data.sizes())?;
+    Ok(data.summary_for(spec.rank, spec.degrees_of_freedom(&data.sizes())))
+}
+
+#[derive(Debug, Serialize)]
+struct ModelReport {
+    model: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kernel: Option<Vec<Vec<f64>>>,
+    rank: usize,
+    offsets: Offsets,
+    modes: Vec<ModeReport>,
+    value: String,
+    precision: String,
+    penalty: f64,
+    status: Status,
+    sweeps: usize,
+    observations: usize,
+    degrees_of_freedom: usize,
+    train_rmse: f64,
+    validation_rmse: Option<f64>,
+    seed: u64,
+}
+
+#[derive(Debug, Serialize)]
+struct ModeReport {
+    name: String,
+    labels: usize,
+    /// The factor matrix it uses; modes with the same number share it.
+    factors: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bin_seconds: Option<f64>,
+}
+
+impl ModelReport {
+    fn new(model: &Model<f64>) -> Self {
+        let spec: &ModelSpec = &model.spec;
+        let notes = &model.notes;
+        let modes = model.modes.iter().zip(&spec.groups).map(|(mode, &factors)| ModeReport {
+            name: mode.name.clone(),
+            labels: mode.labels.len(),
+            factors,
+            bin_seconds: notes
+                .bins
+                .iter()
+                .find(|binning| binning.mode == mode.name)
+                .map(|binning| binning.width),
+        });
+        let sizes: Vec<usize> = model.modes.iter().map(|mode| mode.labels.len()).collect();
+        Self {
+            model: describe(&spec.interaction),
+            kernel: match &spec.interaction {
+                Interaction::Quadratic(kernel) => Some(kernel.clone().into()),
+                Interaction::Cp => None,
+            },
+            rank: spec.rank,
+            offsets: spec.offsets,
+            modes: modes.collect(),
+            value: notes.value.clone(),
+            precision: notes.precision.clone(),
+            penalty: notes.penalty,
+            status: notes.status,
+            sweeps: notes.sweeps,
+            observations: notes.observations,
+            degrees_of_freedom: spec.degrees_of_freedom(&sizes),
+            train_rmse: notes.train_rmse,
+            validation_rmse: notes.validation_rmse,
+            seed: notes.config.seed,
+        }
+    }
+
+    fn text(&self, path: &Path) -> Lines {
+        let mut lines = Lines::default();
+        lines.add(
+            "model",
+            format!(
+                "{}: {} of rank {} with {}, {}",
+                path.display(),
+                self.model,
+                self.rank,
+                offsets_in_words(self.offsets),
+                self.precision
+            ),
+        );
+        for mode in &self.modes {
+            let bins = mode
+                .bin_seconds
+                .map_or(String::new(), |width| format!(", bins of {} s", number(width)));
+            let first = self.modes.iter().find(|other| other.factors == mode.factors);
+            let shared = match first {
+                Some(first) if first.name != mode.name => {
+                    format!(", factors shared with {}", first.name)
+                }
+                _ => String::new(),
+            };
+            lines.add(
+                format!("  {}", mode.name),
+                format!("{} labels{bins}{shared}", grouped(mode.labels)),
+            );
+        }
+        lines.add("predicts", self.value.clone());
+        lines.add(
+            "learned from",
+            format!(
+                "{} observations for {} free parameters, penalty {}",
+                grouped(self.observations),
+                grouped(self.degrees_of_freedom),
+                number(self.penalty)
+            ),
+        );
+        lines.add(
+            "status",
+            format!("{} ({} sweeps)", status_in_words(self.status), grouped(self.sweeps)),
+        );
+        lines.add("train", format!("rmse {}", number(self.train_rmse)));
+        if let Some(rmse) = self.validation_rmse {
+            lines.add("held out", format!("rmse {}", number(rmse)));
+        }
+        lines
+    }
+}

@@ -1,0 +1,34 @@
+//! What the commands do, one file each.
+
+mod completions;
+mod demo;
+mod evaluate;
+mod fit;
+mod inspect;
+mod judge;
+mod predict;
+mod prepare;
+mod summary;
+mod synth;
+mod tie;
+mod watch;
+
+use anyhow::Result;
+
+use crate::flags::{Cli, Command};
+use crate::output::Output;
+
+/// Does what was asked for.
+pub(crate) fn run(cli: &Cli) -> Result<()> {
+    let output = Output::new(cli.global.json, cli.global.quiet);
+    let seed = cli.global.seed;
+    match &cli.command {
+        Command::Synth(flags) => synth::run(&flags.resolve(seed)?, output),
+        Command::Fit(flags) => fit::run(&flags.resolve(seed)?, output),
+        Command::Predict(flags) => predict::run(flags, output),
+        Command::Evaluate(flags) => evaluate::run(flags, output),
+        Command::Inspect(flags) => inspect::run(flags, output),
+        Command::Demo(flags) => demo::run(&flags.out, seed, output),
+        Command::Completions(flags) => completions::run(flags.shell),
+    }
+}

@@ -1,0 +1,142 @@
+//! Watches a fit: a progress bar for people, checkpoints for the next run.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, bail};
+use indicatif::{ProgressBar, ProgressStyle};
+use quadfill::Real;
+use quadfill::file::{Fingerprint, save_checkpoint};
+use quadfill::solve::{Event, Observer, Stage};
+
+use crate::interrupt;
+use crate::output::Output;
+use crate::report::number;
+
+/// Seconds between checkpoints where the environment says nothing.
+const EVERY: f64 = 2.0;
+/// The variable that says something else; 0 keeps every step.
+const EVERY_VARIABLE: &str = "QUADFILL_CHECKPOINT_SECONDS";
+
+/// Where and how often the state of a fit is kept.
+pub(super) struct Checkpoints {
+    path: PathBuf,
+    fingerprint: Fingerprint,
+    every: Duration,
+    last: Instant,
+    has_failed: bool,
+}
+
+impl Checkpoints {
+    pub(super) fn new(path: PathBuf, fingerprint: Fingerprint, every: Duration) -> Self {
+        interrupt::set_checkpoint(&path);
+        Self {
+            path,
+            fingerprint,
+            every,
+            last: Instant::now(),
+            has_failed: false,
+        }
+    }
+
+    /// The fit is done and needs none any more.
+    pub(super) fn remove(path: &Path) {
+        // What cannot be removed is replaced by the next fit.
+        let _ = fs::remove_file(path);
+    }
+}
+
+/// The time between two checkpoints.
+pub(super) fn checkpoint_interval() -> Result<Duration> {
+    let Ok(text) = std::env::var(EVERY_VARIABLE) else {
+        return Ok(Duration::from_secs_f64(EVERY));
+    };
+    match text.parse().map(Duration::try_from_secs_f64) {
+        Ok(Ok(every)) => Ok(every),
+        _ => bail!("{EVERY_VARIABLE}={text}: give a number of seconds not below 0"),
+    }
+}
+
+/// The observer of a fit.
+pub(super) struct Watcher {
+    output: Output,
+    checkpoints: Checkpoints,
+    bar: Option<ProgressBar>,
+}
+
+impl Watcher {
+    pub(super) fn new(checkpoints: Checkpoints, output: Output) -> Self {
+        Self {
+            output,
+            checkpoints,
+            bar: output.shows_progress().then(bar),
+        }
+    }
+
+    /// Clears the bar.
+    pub(super) fn finish(self) {
+        if let Some(bar) = self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+fn bar() -> ProgressBar {
+    let style = ProgressStyle::with_template("{prefix:>16} [{bar:30}] {pos}/{len} {msg}")
+        .unwrap_or_else(|_| ProgressStyle::default_bar())
+        .progress_chars("=> ");
+    ProgressBar::new(0).with_style(style)
+}
+
+impl<T: Real> Observer<T> for Watcher {
+    fn event(&mut self, event: Event<'_, T>) {
+        match event {
+            Event::Stage { stage, steps } => {
+                if let Some(bar) = &self.bar {
+                    bar.set_length(steps as u64);
+                    bar.set_position(0);
+                    bar.set_prefix(stage_name(stage));
+                    bar.set_message("");
+                }
+            }
+            Event::Step { done, point } => {
+                if let Some(bar) = &self.bar {
+                    let held_out = point
+                        .validation_rmse
+                        .map_or(String::new(), |rmse| format!(", held out {}", number(rmse)));
+                    bar.set_position(done as u64);
+                    bar.set_message(format!(
+                        "penalty {}, rmse {}{held_out}",
+                        number(point.penalty),
+                        number(point.train_rmse)
+                    ));
+                }
+            }
+            Event::Checkpoint(progress) => {
+                let kept = &mut self.checkpoints;
+                if kept.has_failed || kept.last.elapsed() < kept.every {
+                    return;
+                }
+                let _whole = interrupt::writing();
+                if let Err(error) = save_checkpoint(&kept.path, &kept.fingerprint, progress) {
+                    // A fit without checkpoints is better than none.
+                    kept.has_failed = true;
+                    self.output.note(format_args!("warning: no checkpoints are kept: {error}"));
+                }
+                kept.last = Instant::now();
+            }
+        }
+    }
+}
+
+fn stage_name(stage: Stage) -> &'static str {
+    match stage {
+        Stage::Exact => "exact?",
+        Stage::Trim => "exact",
+        Stage::Polish => "polish",
+        Stage::HoldOut(_) => "hold-out",
+        Stage::Refit => "all data",
+        Stage::Solve => "solve",
+    }
+}
