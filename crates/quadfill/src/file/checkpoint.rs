@@ -1,6 +1,7 @@
 //! An unfinished fit on disk.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use safetensors::tensor::SafeTensors;
@@ -57,8 +58,8 @@ pub fn save_checkpoint<T: Real>(
     fingerprint: &Fingerprint,
     progress: &Progress<T>,
 ) -> Result<()> {
-    let bytes = to_bytes(fingerprint, progress);
     let write = || {
+        let bytes = to_bytes(fingerprint, progress)?;
         let partial = Partial::beside(path)?;
         fs::write(partial.path(), bytes)?;
         fs::rename(partial.path(), path)
@@ -76,7 +77,7 @@ pub fn load_checkpoint<T: Real>(
     sizes: &[usize],
 ) -> Result<Progress<T>> {
     let bytes = fs::read(path).map_err(|source| {
-        if source.kind() == std::io::ErrorKind::NotFound {
+        if source.kind() == io::ErrorKind::NotFound {
             refuse(
                 path,
                 "there is no checkpoint to resume from: run the fit without --resume".to_owned(),
@@ -132,7 +133,7 @@ fn refuse(path: &Path, reason: String) -> Error {
     }
 }
 
-fn to_bytes<T: Real>(fingerprint: &Fingerprint, progress: &Progress<T>) -> Vec<u8> {
+fn to_bytes<T: Real>(fingerprint: &Fingerprint, progress: &Progress<T>) -> io::Result<Vec<u8>> {
     let mut all = tensors::collect("", &progress.parameters);
     if let Some(best) = &progress.best {
         all.extend(tensors::collect(BEST, best));
