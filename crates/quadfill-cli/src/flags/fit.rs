@@ -210,7 +210,12 @@ impl FitPlan {
     }
 
     /// A fit with every setting at its default.
-    pub(crate) fn with_defaults(data: PathBuf, output: PathBuf, test: PathBuf, rank: usize) -> Self {
+    pub(crate) fn with_defaults(
+        data: PathBuf,
+        output: PathBuf,
+        test: PathBuf,
+        rank: usize,
+    ) -> Self {
         Self {
             data,
             reading: ReadOptions::default(),
@@ -275,7 +280,9 @@ impl FitFlags {
         let test = match (&self.test, &self.split_latest) {
             (Some(file), _) => {
                 if file == &self.data && file.as_os_str() == "-" {
-                    bail!("standard input cannot be both DATA and --test: name a file for one of them");
+                    bail!(
+                        "standard input cannot be both DATA and --test: name a file for one of them"
+                    );
                 }
                 places::check_input(file)?;
                 Some(TestSource::File(file.clone()))

@@ -168,12 +168,16 @@ impl FitReport {
         );
         lines.add("penalty", number(self.penalty));
         lines.add("status", status_in_words(self.status));
-        let cpu = self
-            .cpu_seconds
-            .map_or(String::new(), |cpu| format!(", {} CPU-seconds", number(cpu)));
+        let cpu = self.cpu_seconds.map_or(String::new(), |cpu| {
+            format!(", {} CPU-seconds", number(cpu))
+        });
         lines.add(
             "sweeps",
-            format!("{} in {} s{cpu}", grouped(self.sweeps), number(self.seconds)),
+            format!(
+                "{} in {} s{cpu}",
+                grouped(self.sweeps),
+                number(self.seconds)
+            ),
         );
         if let Some(rmse) = self.train.rmse {
             lines.add("train", format!("rmse {}", number(rmse)));

@@ -109,7 +109,11 @@ impl SynthReport {
         if let Some(test) = &self.test {
             lines.add(
                 "test",
-                format!("{} other cells -> {}", grouped(self.test_observations), test.display()),
+                format!(
+                    "{} other cells -> {}",
+                    grouped(self.test_observations),
+                    test.display()
+                ),
             );
         }
         lines.add(
