@@ -37,7 +37,10 @@ pub(crate) fn refusal(error: &clap::Error, arguments: &[String]) -> Refusal {
         }
         ErrorKind::InvalidSubcommand => {
             let command = text(ContextKind::InvalidSubcommand).unwrap_or_default();
-            format!("`{command}` is no command: choose {}", command_names().join(", "))
+            format!(
+                "`{command}` is no command: choose {}",
+                command_names().join(", ")
+            )
         }
         ErrorKind::UnknownArgument => match text(ContextKind::SuggestedArg) {
             Some(near) => format!("there is no `{flag}`: did you mean `{near}`?"),
@@ -60,7 +63,9 @@ pub(crate) fn refusal(error: &clap::Error, arguments: &[String]) -> Refusal {
                 format!("`{flag}` cannot be used with `{other}`: leave one of them out")
             }
         }
-        ErrorKind::InvalidUtf8 => "an argument is not UTF-8: rename the file or the label".to_owned(),
+        ErrorKind::InvalidUtf8 => {
+            "an argument is not UTF-8: rename the file or the label".to_owned()
+        }
         _ => format!("{}: {help}", first_line(&error.render().to_string())),
     })
 }
@@ -73,7 +78,9 @@ fn given(flag: &str, value: &str) -> String {
 
 fn first_line(text: &str) -> String {
     let line = text.lines().next().unwrap_or_default();
-    line.trim_start_matches("error: ").trim_end_matches('.').to_owned()
+    line.trim_start_matches("error: ")
+        .trim_end_matches('.')
+        .to_owned()
 }
 
 fn command_names() -> Vec<String> {
@@ -85,5 +92,9 @@ fn command_names() -> Vec<String> {
 
 fn command_of(arguments: &[String]) -> Option<String> {
     let names = command_names();
-    arguments.iter().skip(1).find(|argument| names.contains(argument)).cloned()
+    arguments
+        .iter()
+        .skip(1)
+        .find(|argument| names.contains(argument))
+        .cloned()
 }

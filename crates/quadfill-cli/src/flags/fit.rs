@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
+use quadfill::file::checkpoint_path;
 use quadfill::model::{Kernel, ModelSpec, Offsets};
 use quadfill::objective::{Incoherence, PenaltyScale};
 use quadfill::solve::{FitConfig, Solver};
@@ -210,7 +211,12 @@ impl FitPlan {
     }
 
     /// A fit with every setting at its default.
-    pub(crate) fn with_defaults(data: PathBuf, output: PathBuf, test: PathBuf, rank: usize) -> Self {
+    pub(crate) fn with_defaults(
+        data: PathBuf,
+        output: PathBuf,
+        test: PathBuf,
+        rank: usize,
+    ) -> Self {
         Self {
             data,
             reading: ReadOptions::default(),
@@ -275,7 +281,9 @@ impl FitFlags {
         let test = match (&self.test, &self.split_latest) {
             (Some(file), _) => {
                 if file == &self.data && file.as_os_str() == "-" {
-                    bail!("standard input cannot be both DATA and --test: name a file for one of them");
+                    bail!(
+                        "standard input cannot be both DATA and --test: name a file for one of them"
+                    );
                 }
                 places::check_input(file)?;
                 Some(TestSource::File(file.clone()))
@@ -284,6 +292,13 @@ impl FitFlags {
             (None, None) => None,
         };
         places::check_model(&self.output)?;
+        let checkpoint = checkpoint_path(&self.output);
+        if self.resume && !checkpoint.exists() {
+            bail!(
+                "{}: there is no checkpoint to go on from: leave --resume out to begin anew",
+                checkpoint.display()
+            );
+        }
         Ok(FitPlan {
             data: self.data.clone(),
             reading,

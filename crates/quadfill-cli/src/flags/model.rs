@@ -51,7 +51,9 @@ impl ModelChoice {
             "matrix" => Self::Matrix,
             "cp" => Self::Cp,
             _ => match name.strip_prefix("pairs:") {
-                Some(pairs) => Self::Pairs(pairs.split(',').map(parse_pair).collect::<Result<_>>()?),
+                Some(pairs) => {
+                    Self::Pairs(pairs.split(',').map(parse_pair).collect::<Result<_>>()?)
+                }
                 None => bail!(
                     "`{name}` is no model: choose pairwise, transe, norms, matrix, cp or pairs:1-2,1-3, \
                      or write a --kernel"
@@ -106,7 +108,10 @@ pub(crate) fn describe(interaction: &Interaction) -> String {
         .filter(|&(a, b)| kernel.get(a, b) != 0.0)
         .collect();
     if Kernel::pairs(modes, &pairs).is_ok_and(|masked| masked == *kernel) {
-        let names: Vec<String> = pairs.iter().map(|(a, b)| format!("{}-{}", a + 1, b + 1)).collect();
+        let names: Vec<String> = pairs
+            .iter()
+            .map(|(a, b)| format!("{}-{}", a + 1, b + 1))
+            .collect();
         return format!("pairs:{}", names.join(","));
     }
     "kernel".to_owned()
@@ -118,7 +123,14 @@ mod tests {
 
     #[test]
     fn names_survive_the_way_through_a_spec() {
-        for name in ["pairwise", "transe", "norms", "matrix", "cp", "pairs:1-2,1-3"] {
+        for name in [
+            "pairwise",
+            "transe",
+            "norms",
+            "matrix",
+            "cp",
+            "pairs:1-2,1-3",
+        ] {
             let spec = ModelChoice::parse(name).unwrap().spec(3, 2).unwrap();
             assert_eq!(describe(&spec.interaction), name);
         }

@@ -69,11 +69,17 @@ enum Duplicates {
 
 impl ReadingFlags {
     pub(crate) fn resolve(&self) -> Result<ReadOptions> {
-        let format = self.format.as_deref().map(str::parse::<Format>).transpose()?;
-        let modes = self
-            .modes
-            .as_ref()
-            .map(|columns| columns.split(',').map(|name| ColumnRef::from(name.trim())).collect());
+        let format = self
+            .format
+            .as_deref()
+            .map(str::parse::<Format>)
+            .transpose()?;
+        let modes = self.modes.as_ref().map(|columns| {
+            columns
+                .split(',')
+                .map(|name| ColumnRef::from(name.trim()))
+                .collect()
+        });
         Ok(ReadOptions {
             format,
             delimiter: self.delimiter.clone(),

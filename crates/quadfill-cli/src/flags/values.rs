@@ -38,24 +38,23 @@ pub(super) fn amount(text: &str) -> Result<f64, String> {
 pub(super) fn sizes(text: &str) -> Result<Vec<usize>, String> {
     let sizes: Result<Vec<usize>, _> = text.split(',').map(|size| count(size.trim())).collect();
     match sizes {
-        Ok(sizes) if !(2..=8).contains(&sizes.len()) => Err(format!(
-            "{} sizes: give 2 to 8, one per mode",
-            sizes.len()
-        )),
+        Ok(sizes) if !(2..=8).contains(&sizes.len()) => {
+            Err(format!("{} sizes: give 2 to 8, one per mode", sizes.len()))
+        }
         Ok(sizes) if sizes.iter().any(|&size| u32::try_from(size).is_err()) => {
             Err("a mode can have at most 4294967295 labels".to_owned())
         }
         Ok(sizes) => Ok(sizes),
-        Err(_) => Err("give whole numbers above 0 separated by commas, such as 200,200,200".to_owned()),
+        Err(_) => {
+            Err("give whole numbers above 0 separated by commas, such as 200,200,200".to_owned())
+        }
     }
 }
 
 /// Two numbers separated by a comma.
 pub(super) fn pair(text: &str) -> Result<(f64, f64), String> {
     text.split_once(',')
-        .and_then(|(first, second)| {
-            Some((first.trim().parse().ok()?, second.trim().parse().ok()?))
-        })
+        .and_then(|(first, second)| Some((first.trim().parse().ok()?, second.trim().parse().ok()?)))
         .ok_or_else(|| "give two numbers separated by a comma, such as 20,0.01".to_owned())
 }
 

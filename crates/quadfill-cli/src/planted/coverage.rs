@@ -106,7 +106,10 @@ mod tests {
             .filter(|&i| covers(&shape.draw(700, &mut stream(5, 0, i)), shape.sizes(), 4))
             .count();
         let chance = log_chance(shape.sizes(), 700, 4).exp();
-        assert!((hits as f64 / tries as f64 - chance).abs() < 0.1, "{hits} {chance}");
+        assert!(
+            (hits as f64 / tries as f64 - chance).abs() < 0.1,
+            "{hits} {chance}"
+        );
     }
 
     #[test]
@@ -121,7 +124,9 @@ mod tests {
     #[test]
     fn hopeless_draws_end_with_advice() {
         let shape = Shape::new(&[1000, 1000]).unwrap();
-        let error = draw(&shape, 12_000, 8, |i| stream(1, 0, i)).unwrap_err().to_string();
+        let error = draw(&shape, 12_000, 8, |i| stream(1, 0, i))
+            .unwrap_err()
+            .to_string();
         assert!(error.contains("raise --observations to about"), "{error}");
     }
 }

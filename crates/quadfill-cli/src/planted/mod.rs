@@ -100,7 +100,10 @@ impl Recipe {
         }
         let size = (sum::dot(values, values) / values.len() as f64).sqrt();
         let mut noise = vec![0.0; values.len()];
-        streams::fill_normal(&mut noise, &mut streams::stream(self.seed, purpose::NOISE, 0));
+        streams::fill_normal(
+            &mut noise,
+            &mut streams::stream(self.seed, purpose::NOISE, 0),
+        );
         for (value, draw) in values.iter_mut().zip(noise) {
             *value += self.noise * size * draw;
         }
@@ -155,7 +158,11 @@ mod tests {
 
     #[test]
     fn noise_has_the_size_that_was_asked_for() {
-        let clean = recipe(&[50, 50, 50], 20_000, 1).make().unwrap().train.values;
+        let clean = recipe(&[50, 50, 50], 20_000, 1)
+            .make()
+            .unwrap()
+            .train
+            .values;
         let noisy = Recipe {
             noise: 0.1,
             ..recipe(&[50, 50, 50], 20_000, 1)

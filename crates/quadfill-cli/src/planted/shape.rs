@@ -20,7 +20,9 @@ impl Shape {
         let cells = sizes
             .iter()
             .try_fold(1u128, |cells, &size| cells.checked_mul(size as u128))
-            .ok_or_else(|| anyhow!("a tensor of these --dims has too many cells to count: lower them"))?;
+            .ok_or_else(|| {
+                anyhow!("a tensor of these --dims has too many cells to count: lower them")
+            })?;
         Ok(Self {
             sizes: sizes.to_vec(),
             cells,
@@ -97,8 +99,9 @@ impl Shape {
 
     /// The number of a cell, the last mode running fastest.
     fn key(&self, cell: impl Iterator<Item = u32>) -> u128 {
-        cell.zip(&self.sizes)
-            .fold(0, |key, (label, &size)| key * size as u128 + u128::from(label))
+        cell.zip(&self.sizes).fold(0, |key, (label, &size)| {
+            key * size as u128 + u128::from(label)
+        })
     }
 
     fn columns_of(&self, cells: &[u64]) -> Vec<Vec<u32>> {
@@ -149,7 +152,10 @@ mod tests {
     fn impossible_coverage_is_refused_with_the_numbers() {
         let shape = Shape::new(&[10, 20]).unwrap();
         let message = |observations, least| {
-            shape.check_coverage(observations, least).unwrap_err().to_string()
+            shape
+                .check_coverage(observations, least)
+                .unwrap_err()
+                .to_string()
         };
         assert!(message(30, 2).contains("raise --observations to 40"));
         assert!(message(200, 11).contains("only 10 cells") || message(200, 11).contains("to 220"));

@@ -10,19 +10,19 @@ use quadfill::solve::Status;
 use quadfill_io::read;
 use serde::Serialize;
 
-use super::tie::tie;
 use super::summary;
+use super::tie::tie;
 use crate::flags::{InspectFlags, describe};
 use crate::output::Output;
 use crate::places;
 use crate::report::{Lines, grouped, number, offsets_in_words, status_in_words};
 
 pub(super) fn run(flags: &InspectFlags, output: Output) -> Result<()> {
-    places::check_input(&flags.what)?;
-    if is_model(&flags.what) || flags.what.is_dir() {
-        let report = ModelReport::new(&quadfill::file::load(&flags.what)?);
+    if is_model(&flags.what) {
+        let report = ModelReport::new(&Model::load(&flags.what)?);
         return output.answer(report.text(&flags.what), &report);
     }
+    places::check_input(&flags.what)?;
     let about = inspect_data(flags)?;
     let mut text = summary::lines(&about).to_string();
     for warning in summary::warnings(&about) {
@@ -85,16 +85,20 @@ impl ModelReport {
     fn new(model: &Model<f64>) -> Self {
         let spec: &ModelSpec = &model.spec;
         let notes = &model.notes;
-        let modes = model.modes.iter().zip(&spec.groups).map(|(mode, &factors)| ModeReport {
-            name: mode.name.clone(),
-            labels: mode.labels.len(),
-            factors,
-            bin_seconds: notes
-                .bins
-                .iter()
-                .find(|binning| binning.mode == mode.name)
-                .map(|binning| binning.width),
-        });
+        let modes = model
+            .modes
+            .iter()
+            .zip(&spec.groups)
+            .map(|(mode, &factors)| ModeReport {
+                name: mode.name.clone(),
+                labels: mode.labels.len(),
+                factors,
+                bin_seconds: notes
+                    .bins
+                    .iter()
+                    .find(|binning| binning.mode == mode.name)
+                    .map(|binning| binning.width),
+            });
         let sizes: Vec<usize> = model.modes.iter().map(|mode| mode.labels.len()).collect();
         Self {
             model: describe(&spec.interaction),
@@ -132,10 +136,13 @@ impl ModelReport {
             ),
         );
         for mode in &self.modes {
-            let bins = mode
-                .bin_seconds
-                .map_or(String::new(), |width| format!(", bins of {} s", number(width)));
-            let first = self.modes.iter().find(|other| other.factors == mode.factors);
+            let bins = mode.bin_seconds.map_or(String::new(), |width| {
+                format!(", bins of {} s", number(width))
+            });
+            let first = self
+                .modes
+                .iter()
+                .find(|other| other.factors == mode.factors);
             let shared = match first {
                 Some(first) if first.name != mode.name => {
                     format!(", factors shared with {}", first.name)
@@ -159,7 +166,11 @@ impl ModelReport {
         );
         lines.add(
             "status",
-            format!("{} ({} sweeps)", status_in_words(self.status), grouped(self.sweeps)),
+            format!(
+                "{} ({} sweeps)",
+                status_in_words(self.status),
+                grouped(self.sweeps)
+            ),
         );
         lines.add("train", format!("rmse {}", number(self.train_rmse)));
         if let Some(rmse) = self.validation_rmse {

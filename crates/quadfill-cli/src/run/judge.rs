@@ -26,9 +26,8 @@ impl TestSet {
         bins: &[Binning],
         value: Option<&str>,
     ) -> Result<Self> {
-        let read = |options: &ReadOptions| {
-            read_query(path, options, modes, bins, QueryValues::Required)
-        };
+        let read =
+            |options: &ReadOptions| read_query(path, options, modes, bins, QueryValues::Required);
         // Standard input can be read only once.
         let named = value.filter(|_| options.value.is_none() && path.as_os_str() != "-");
         let query = match named {
@@ -44,7 +43,9 @@ impl TestSet {
             }
             None => read(options),
         }?;
-        let Query { indices, values, .. } = query;
+        let Query {
+            indices, values, ..
+        } = query;
         Ok(Self {
             columns: indices,
             values: values.expect("values were required"),

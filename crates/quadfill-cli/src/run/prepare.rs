@@ -24,7 +24,9 @@ impl<T: Real> Prepared<T> {
     pub(super) fn read(plan: &FitPlan) -> Result<Self> {
         let read = read::<T>(&plan.data, &plan.reading)?;
         let value = value_name(&read, &plan.reading);
-        let ReadData { observations, bins, .. } = read;
+        let ReadData {
+            observations, bins, ..
+        } = read;
         let spec = plan.model.spec(observations.modes().len(), plan.rank())?;
         let (data, spec) = tie(observations, spec, &plan.tie)?;
         let config = plan.config(spec);
@@ -53,14 +55,16 @@ impl<T: Real> Prepared<T> {
     /// What the data look like in view of the model.
     pub(super) fn summary(&self) -> Summary {
         let spec = &self.config.model;
-        let spec = spec.clone().with_offsets(self.config.offsets.unwrap_or(spec.offsets));
+        let spec = spec
+            .clone()
+            .with_offsets(self.config.offsets.unwrap_or(spec.offsets));
         self.data
             .summary_for(spec.rank, spec.degrees_of_freedom(&self.data.sizes()))
     }
 }
 
 /// The name of the column of values, as far as the file or the user gave it one.
-fn value_name<T>(read: &ReadData<T>, options: &ReadOptions) -> String {
+fn value_name<T: Real>(read: &ReadData<T>, options: &ReadOptions) -> String {
     let header = read.header.as_deref().unwrap_or_default();
     let named = match &options.value {
         Some(column) if header.iter().any(|name| name == column.text()) => {
@@ -72,7 +76,12 @@ fn value_name<T>(read: &ReadData<T>, options: &ReadOptions) -> String {
         None => {
             let is_taken = |name: &String| {
                 let weight = options.weight.as_ref().is_some_and(|w| w.text() == name);
-                weight || read.observations.modes().iter().any(|mode| mode.name == *name)
+                weight
+                    || read
+                        .observations
+                        .modes()
+                        .iter()
+                        .any(|mode| mode.name == *name)
             };
             header.iter().rev().find(|name| !is_taken(name)).cloned()
         }

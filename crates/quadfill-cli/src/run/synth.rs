@@ -1,6 +1,5 @@
 //! Makes data from known factors.
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
@@ -109,7 +108,11 @@ impl SynthReport {
         if let Some(test) = &self.test {
             lines.add(
                 "test",
-                format!("{} other cells -> {}", grouped(self.test_observations), test.display()),
+                format!(
+                    "{} other cells -> {}",
+                    grouped(self.test_observations),
+                    test.display()
+                ),
             );
         }
         lines.add(

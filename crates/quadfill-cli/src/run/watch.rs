@@ -122,7 +122,8 @@ impl<T: Real> Observer<T> for Watcher {
                 if let Err(error) = save_checkpoint(&kept.path, &kept.fingerprint, progress) {
                     // A fit without checkpoints is better than none.
                     kept.has_failed = true;
-                    self.output.note(format_args!("warning: no checkpoints are kept: {error}"));
+                    self.output
+                        .note(format_args!("warning: no checkpoints are kept: {error}"));
                 }
                 kept.last = Instant::now();
             }
