@@ -46,13 +46,7 @@ pub(crate) fn check_model(path: &Path) -> Result<()> {
     if path.as_os_str() == "-" {
         bail!("a model cannot be written to standard output: name a folder with -o");
     }
-    let is_free = !path.exists() || quadfill::file::is_model(path);
-    if !is_free {
-        bail!(
-            "{}: this is there already and is no model: choose another name",
-            path.display()
-        );
-    }
+    quadfill::file::check_target(path)?;
     check_folder_of(path)
 }
 

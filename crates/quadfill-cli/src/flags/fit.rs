@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
+use quadfill::file::checkpoint_path;
 use quadfill::model::{Kernel, ModelSpec, Offsets};
 use quadfill::objective::{Incoherence, PenaltyScale};
 use quadfill::solve::{FitConfig, Solver};
@@ -291,6 +292,13 @@ impl FitFlags {
             (None, None) => None,
         };
         places::check_model(&self.output)?;
+        let checkpoint = checkpoint_path(&self.output);
+        if self.resume && !checkpoint.exists() {
+            bail!(
+                "{}: there is no checkpoint to go on from: leave --resume out to begin anew",
+                checkpoint.display()
+            );
+        }
         Ok(FitPlan {
             data: self.data.clone(),
             reading,

@@ -16,7 +16,7 @@ pub(crate) use demo::DemoFlags;
 pub(crate) use evaluate::EvaluateFlags;
 pub(crate) use fit::{FitFlags, FitPlan, Precision, TestSource};
 pub(crate) use inspect::InspectFlags;
-pub(crate) use model::{ModelChoice, describe};
+pub(crate) use model::describe;
 pub(crate) use predict::PredictFlags;
 pub(crate) use synth::{SynthFlags, SynthPlan};
 

@@ -2,7 +2,9 @@
 
 use anyhow::Result;
 use quadfill::apply::Evaluation;
+use quadfill::file::Model;
 
+use super::bins;
 use super::judge::TestSet;
 use crate::flags::EvaluateFlags;
 use crate::output::Output;
@@ -11,14 +13,13 @@ use crate::report::{Lines, grouped, number};
 
 pub(super) fn run(flags: &EvaluateFlags, output: Output) -> Result<()> {
     let options = flags.reading.resolve()?;
-    places::check_input(&flags.model)?;
     places::check_input(&flags.test)?;
-    let model = quadfill::file::load(&flags.model)?;
+    let model = Model::load(&flags.model)?;
     let test = TestSet::read(
         &flags.test,
         &options,
         &model.modes,
-        &model.notes.bins,
+        &bins::for_reading(&model.notes.bins),
         Some(&model.notes.value),
     )?;
     let judged = test.judge(model.predictor());

@@ -3,15 +3,16 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use quadfill::apply::{Evaluation, Predictor};
 use quadfill::file::{Fingerprint, Model, checkpoint_path, load_checkpoint};
 use quadfill::model::{Interaction, Offsets};
 use quadfill::observations::Summary;
-use quadfill::solve::{Fit, FitConfig, PathPoint, Status};
-use quadfill::{Observations, Real};
+use quadfill::Real;
+use quadfill::solve::{PathPoint, Progress, Status};
 use serde::Serialize;
 
+use super::bins;
 use super::judge::in_words;
 use super::prepare::Prepared;
 use super::summary;
@@ -69,6 +70,7 @@ fn fit_in<T: Real>(plan: &FitPlan, output: Output) -> Result<FitReport> {
     let interval = checkpoint_interval()?;
     let clock = Clock::start();
     let prepared = Prepared::<T>::read(plan)?;
+    let (beginning, checkpoints) = beginning(plan, &prepared, interval)?;
     let read_seconds = clock.seconds();
     let about = prepared.summary();
     output.note(summary::lines(&about));
@@ -83,7 +85,13 @@ fn fit_in<T: Real>(plan: &FitPlan, output: Output) -> Result<FitReport> {
         test,
     } = prepared;
     let (modes, observations) = (data.modes().to_vec(), data.len());
-    let fit = search(data, &config, plan, interval, output)?;
+    let mut watcher = Watcher::new(checkpoints, output);
+    let fit = match beginning {
+        Some(progress) => quadfill::solve::resume(data, &config, progress, &mut watcher),
+        None => quadfill::solve::fit(data, &config, &mut watcher),
+    };
+    watcher.finish();
+    let fit = fit?;
     let (seconds, cpu_seconds) = (clock.seconds(), clock.cpu_seconds());
 
     let report = FitReport {
@@ -115,42 +123,35 @@ fn fit_in<T: Real>(plan: &FitPlan, output: Output) -> Result<FitReport> {
         resumed: plan.resume,
         data: about,
     };
-    let model = Model::new(fit, modes, bins, value, observations, &config);
+    let model = Model::new(
+        fit,
+        modes,
+        bins::for_storing(&bins),
+        value,
+        observations,
+        &config,
+    );
     let _whole = interrupt::writing();
     model.save(&plan.output)?;
     Checkpoints::remove(&checkpoint_path(&plan.output));
     Ok(report)
 }
 
-/// The long work, from the beginning or from a checkpoint.
-fn search<T: Real>(
-    data: Observations<T>,
-    config: &FitConfig,
+/// Where the fit begins, if it is not at the beginning, and where it keeps its state.
+fn beginning<T: Real>(
     plan: &FitPlan,
+    prepared: &Prepared<T>,
     interval: Duration,
-    output: Output,
-) -> Result<Fit<T>> {
+) -> Result<(Option<Progress<T>>, Checkpoints)> {
     let path = checkpoint_path(&plan.output);
-    let fingerprint = Fingerprint::new(&data, config);
+    let fingerprint = Fingerprint::new(&prepared.data, &prepared.config);
     let progress = if plan.resume {
-        if !path.exists() {
-            bail!(
-                "{}: there is no checkpoint to go on from: leave --resume out to begin anew",
-                path.display()
-            );
-        }
-        Some(load_checkpoint::<T>(&path, &fingerprint, &data.sizes())?)
+        Some(load_checkpoint(&path, &fingerprint, &prepared.data.sizes())?)
     } else {
         Checkpoints::remove(&path);
         None
     };
-    let mut watcher = Watcher::new(Checkpoints::new(path, fingerprint, interval), output);
-    let fit = match progress {
-        Some(progress) => quadfill::solve::resume(data, config, progress, &mut watcher),
-        None => quadfill::solve::fit(data, config, &mut watcher),
-    };
-    watcher.finish();
-    Ok(fit?)
+    Ok((progress, Checkpoints::new(path, fingerprint, interval)))
 }
 
 impl FitReport {

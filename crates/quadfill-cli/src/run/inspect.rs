@@ -18,11 +18,11 @@ use crate::places;
 use crate::report::{Lines, grouped, number, offsets_in_words, status_in_words};
 
 pub(super) fn run(flags: &InspectFlags, output: Output) -> Result<()> {
-    places::check_input(&flags.what)?;
-    if is_model(&flags.what) || flags.what.is_dir() {
-        let report = ModelReport::new(&quadfill::file::load(&flags.what)?);
+    if is_model(&flags.what) {
+        let report = ModelReport::new(&Model::load(&flags.what)?);
         return output.answer(report.text(&flags.what), &report);
     }
+    places::check_input(&flags.what)?;
     let about = inspect_data(flags)?;
     let mut text = summary::lines(&about).to_string();
     for warning in summary::warnings(&about) {

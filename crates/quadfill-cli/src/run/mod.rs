@@ -1,5 +1,6 @@
 //! What the commands do, one file each.
 
+mod bins;
 mod completions;
 mod demo;
 mod evaluate;

@@ -3,9 +3,11 @@
 use std::path::PathBuf;
 
 use anyhow::{Result, bail};
+use quadfill::file::Model;
 use quadfill_io::{Predictions, QueryValues, read_query, write_predictions};
 use serde::Serialize;
 
+use super::bins;
 use crate::flags::PredictFlags;
 use crate::output::Output;
 use crate::report::grouped;
@@ -24,17 +26,16 @@ pub(super) fn run(flags: &PredictFlags, output: Output) -> Result<()> {
         bail!("with --json the predictions cannot go to standard output, too: name a file with -o");
     }
     let options = flags.reading.resolve()?;
-    places::check_input(&flags.model)?;
     places::check_input(&flags.query)?;
     if !to_stdout {
         places::check_file(&flags.output)?;
     }
-    let model = quadfill::file::load(&flags.model)?;
+    let model = Model::load(&flags.model)?;
     let query = read_query(
         &flags.query,
         &options,
         &model.modes,
-        &model.notes.bins,
+        &bins::for_reading(&model.notes.bins),
         QueryValues::Ignored,
     )?;
     let columns: Vec<&[u32]> = query.indices.iter().map(Vec::as_slice).collect();

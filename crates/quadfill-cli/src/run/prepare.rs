@@ -64,7 +64,7 @@ impl<T: Real> Prepared<T> {
 }
 
 /// The name of the column of values, as far as the file or the user gave it one.
-fn value_name<T>(read: &ReadData<T>, options: &ReadOptions) -> String {
+fn value_name<T: Real>(read: &ReadData<T>, options: &ReadOptions) -> String {
     let header = read.header.as_deref().unwrap_or_default();
     let named = match &options.value {
         Some(column) if header.iter().any(|name| name == column.text()) => {

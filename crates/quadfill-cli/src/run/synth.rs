@@ -1,6 +1,5 @@
 //! Makes data from known factors.
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
