@@ -5,13 +5,13 @@ use std::path::Path;
 use quadfill::{Observations, Real};
 
 use crate::arrays::read_cells;
-use crate::bins::Binning;
 use crate::delimited::{Delimiter, PIECE, TextLayout, read_text};
 use crate::error::{ReadError, Result};
 use crate::options::{Format, ReadOptions};
 use crate::parquet_file::read_parquet;
 use crate::source::Source;
 use crate::table::Assembled;
+use quadfill::observations::Binning;
 
 /// What a file held.
 #[derive(Debug)]

@@ -1,6 +1,9 @@
 //! Runs the program in a folder of its own.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test that cannot set itself up has failed"
+)]
 
 use std::fs;
 use std::path::{Path, PathBuf};
