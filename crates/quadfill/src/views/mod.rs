@@ -1,7 +1,10 @@
 //! The observations once per mode, grouped by that mode's labels, ready for the row kernels.
 //!
 //! Three modes in `f32` take 36 bytes per observation: two 32-bit indices and the value in each of
-//! three views. Building them never holds more than 40 bytes per observation.
+//! three views. Building them never holds more.
+//!
+//! Within a label the cells are sorted by their other labels. So views do not depend on the order of
+//! the data, and the rows that consecutive cells pick are close together in memory.
 
 mod plan;
 
@@ -150,14 +153,18 @@ impl<T: Real> Views<T> {
         let build = |mode: usize, visit: &dyn Fn(&mut dyn FnMut(&[u32], T, T))| {
             View::build(mode, sizes[mode], modes - 1, len, weighted, visit)
         };
-        let mut views: Vec<View<T>> = (1..modes)
-            .map(|mode| build(mode, &|see| visit_columns(&data, see)))
-            .collect();
-        // The first view is made from the last one, so that the columns can go before it comes.
+        // Grouping keeps the order within a label. So grouping by the last mode first, and by the first
+        // mode last, sorts the cells; each step lets go of the one before it.
+        let mut sorted = build(modes - 1, &|see| visit_columns(&data, see));
         drop(data);
-        let last = modes - 1;
-        let first = build(0, &|see| views[last - 1].visit(last, see));
-        views.insert(0, first);
+        for mode in (0..modes - 1).rev() {
+            sorted = build(mode, &|see| sorted.visit(mode + 1, see));
+        }
+        let mut views = vec![sorted];
+        for mode in 1..modes {
+            let view = build(mode, &|see| views[0].visit(0, see));
+            views.push(view);
+        }
         Self {
             views,
             total_weight,
@@ -233,5 +240,31 @@ fn visit_columns<T: Real>(data: &Observations<T>, see: &mut dyn FnMut(&[u32], T,
             data.values()[row],
             data.weights().map_or(T::ONE, |w| w[row]),
         );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::observations::{Labels, Mode, OnDuplicate};
+
+    fn views(order: &[usize]) -> Views<f64> {
+        let cells = [[0u32, 1, 1], [0, 0, 1], [1, 1, 0], [0, 0, 0], [1, 0, 1]];
+        let modes = (0..3).map(|_| Mode::new("m", Labels::range(2))).collect();
+        let column = |mode: usize| order.iter().map(|&i| cells[i][mode]).collect();
+        let values = order.iter().map(|&i| i as f64).collect();
+        let indices = (0..3).map(column).collect();
+        Views::new(Observations::new(modes, indices, values, None, OnDuplicate::Error).unwrap())
+    }
+
+    #[test]
+    fn views_are_sorted_whatever_the_order_of_the_data() {
+        for order in [[0, 1, 2, 3, 4], [4, 2, 0, 3, 1]] {
+            let views = views(&order);
+            assert_eq!(views.view(0).cells(0).values, [3.0, 1.0, 0.0]);
+            assert_eq!(views.view(0).cells(0).others, [0, 0, 0, 1, 1, 1]);
+            assert_eq!(views.view(1).cells(0).values, [3.0, 1.0, 4.0]);
+            assert_eq!(views.view(2).cells(1).others, [0, 0, 0, 1, 1, 0]);
+        }
     }
 }
