@@ -7,6 +7,7 @@ use rayon::prelude::*;
 use crate::bins::{BinSize, Binning};
 use crate::columns::{LabelColumn, concat, merge_labels, rank_numbers};
 use crate::error::{ReadError, Result};
+use crate::shown::one_line;
 
 /// One mode as it will be.
 #[derive(Debug, Clone)]
@@ -123,7 +124,7 @@ pub(crate) fn explain(
             let [first, second] = places([first, second]);
             ReadError::DuplicateCell {
                 file,
-                cell,
+                cell: one_line(&cell),
                 first,
                 second,
             }
