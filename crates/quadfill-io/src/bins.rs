@@ -2,6 +2,7 @@
 
 use crate::error::ReadError;
 use crate::options::ColumnRef;
+use crate::shown::shown;
 use quadfill::observations::Binning;
 
 /// How wide the bins of a column are.
@@ -97,7 +98,8 @@ pub(crate) fn settle(
     let bins = (last - first) / width;
     if bins.is_nan() || bins >= f64::from(u32::MAX) {
         return Err(ReadError::Bin(format!(
-            "mode `{mode}`: the times from {first} to {last} fall into too many bins of {width} seconds: choose wider bins"
+            "mode `{}`: the times from {first} to {last} fall into too many bins of {width} seconds: choose wider bins",
+            shown(mode.as_bytes())
         )));
     }
     Ok(Binning {

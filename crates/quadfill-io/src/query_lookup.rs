@@ -10,6 +10,7 @@ use crate::options::ReadOptions;
 use crate::query::{Query, UNKNOWN, Wanted};
 use crate::query_rows::{QueryColumn, QueryRows, TextRows};
 use crate::roles::{Columns, Role};
+use crate::shown::shown;
 use crate::source::Bytes;
 use crate::table::find_label;
 use quadfill::observations::Binning;
@@ -176,8 +177,8 @@ pub(crate) fn look_up_columns(
     }
     let number = |column: usize, row: usize| {
         let (file, at) = (file.to_owned(), format!("row {}", row + 1));
-        let named = || format!("`{}`", names[column]);
-        let text = || columns[column].text(row).into_owned();
+        let named = || format!("`{}`", shown(names[column].as_bytes()));
+        let text = || shown(columns[column].text(row).as_bytes());
         match columns[column].number(row) {
             Number::Finite(number) => Ok(number),
             Number::NotFinite => Err(ReadError::NotFinite {

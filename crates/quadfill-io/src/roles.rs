@@ -4,6 +4,7 @@ use crate::bins::BinSize;
 use crate::delimited::resolve;
 use crate::error::{ReadError, Result};
 use crate::options::{ColumnRef, ReadOptions};
+use crate::shown::shown;
 use crate::table::ModePlan;
 
 /// The use of one column.
@@ -161,7 +162,7 @@ impl Roles {
             _ => Err(ReadError::Bin(format!(
                 "{}: --bin {}: this column is no mode, or is cut twice: give it once, among --modes",
                 columns.file,
-                column.text()
+                shown(column.text().as_bytes())
             ))),
         }
     }

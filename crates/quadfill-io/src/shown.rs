@@ -10,6 +10,27 @@ pub(crate) fn shown(text: &[u8]) -> String {
     shown
 }
 
+/// At most two hundred characters on one line.
+pub(crate) fn one_line(text: &str) -> String {
+    text.chars()
+        .take(200)
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect()
+}
+
+/// The first twenty of these names, each in quotes.
+pub(crate) fn list<S: AsRef<str>>(names: &[S]) -> String {
+    let mut listed: Vec<String> = names
+        .iter()
+        .take(20)
+        .map(|name| format!("`{}`", shown(name.as_ref().as_bytes())))
+        .collect();
+    if names.len() > listed.len() {
+        listed.push(format!("and {} more", names.len() - listed.len()));
+    }
+    listed.join(", ")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

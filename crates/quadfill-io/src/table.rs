@@ -7,6 +7,7 @@ use rayon::prelude::*;
 use crate::bins::{self, BinSize};
 use crate::columns::{LabelColumn, concat, merge_labels, rank_numbers};
 use crate::error::{ReadError, Result};
+use crate::shown::one_line;
 use quadfill::observations::Binning;
 
 /// One mode as it will be.
@@ -124,7 +125,7 @@ pub(crate) fn explain(
             let [first, second] = places([first, second]);
             ReadError::DuplicateCell {
                 file,
-                cell,
+                cell: one_line(&cell),
                 first,
                 second,
             }

@@ -5,6 +5,7 @@ use std::io::Read;
 
 use super::array::{Array, Element, Order};
 use crate::error::{ReadError, Result};
+use crate::shown::list;
 
 const MATRIX: u32 = 14;
 const COMPRESSED: u32 = 15;
@@ -73,11 +74,12 @@ fn choose(file: &str, mut found: Vec<Variable>, name: Option<&str>) -> Result<Ar
         hint,
     };
     let list = |found: &[Variable]| {
-        found
-            .iter()
-            .map(|known| format!("`{}`", known.name))
-            .collect::<Vec<_>>()
-            .join(", ")
+        list(
+            &found
+                .iter()
+                .map(|known| known.name.as_str())
+                .collect::<Vec<_>>(),
+        )
     };
     if let Some(name) = name {
         return match found.iter().position(|known| known.name == name) {

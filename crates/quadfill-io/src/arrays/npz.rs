@@ -10,6 +10,7 @@ use super::cells::{Cells, check_modes, too_long};
 use super::npy::parse_npy;
 use crate::error::{ReadError, Result};
 use crate::options::ReadOptions;
+use crate::shown::list;
 
 /// Reads the cells of an archive of arrays.
 pub(crate) fn read_npz<T: Real>(
@@ -85,14 +86,13 @@ impl<'a> Arrays<'a> {
                 .iter()
                 .find(|name| matches!(name.as_str(), "data" | "values" | "arr_0")),
         };
-        found.map(|name| (*name).clone()).ok_or_else(|| {
-            let list: Vec<String> = known.iter().map(|name| format!("`{name}`")).collect();
-            ReadError::Unsupported {
+        found
+            .map(|name| (*name).clone())
+            .ok_or_else(|| ReadError::Unsupported {
                 file: self.file.to_owned(),
-                what: format!("cannot tell which array is meant of: {}", list.join(", ")),
+                what: format!("cannot tell which array is meant of: {}", list(&known)),
                 hint: "name one with --variable, or store `indices` and `values`".to_owned(),
-            }
-        })
+            })
     }
 
     /// Cells by their coordinates: one row per cell if `points_first`, else one per dimension,

@@ -7,7 +7,7 @@ use super::rows::{Problem, Records, RowProblem, RowProblemKind, line_of, without
 use crate::error::{ReadError, Result};
 use crate::number::trim;
 use crate::options::{ColumnRef, ReadOptions};
-use crate::shown::shown;
+use crate::shown::{list, shown};
 
 /// How the rows of a text are cut into fields.
 #[derive(Debug, Clone)]
@@ -132,7 +132,7 @@ impl TextLayout {
     /// A column in a message: its name or its number.
     pub(crate) fn column_name(&self, column: usize) -> String {
         match self.header.as_ref().and_then(|names| names.get(column)) {
-            Some(name) => format!("`{name}`"),
+            Some(name) => format!("`{}`", shown(name.as_bytes())),
             None => (column + 1).to_string(),
         }
     }
@@ -213,16 +213,12 @@ pub(crate) fn resolve(
         .or_else(|| by_number().map(|number| number - 1))
         .ok_or_else(|| {
             let available = match names {
-                Some(names) => names
-                    .iter()
-                    .map(|name| format!("`{name}`"))
-                    .collect::<Vec<_>>()
-                    .join(", "),
+                Some(names) => list(names),
                 None => format!("1 to {count}, without names"),
             };
             ReadError::NoSuchColumn {
                 file: file.to_owned(),
-                column: column.text().to_owned(),
+                column: shown(column.text().as_bytes()),
                 available,
             }
         })

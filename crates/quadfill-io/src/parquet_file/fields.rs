@@ -8,7 +8,9 @@ use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::schema::types::ColumnDescriptor;
 
+use super::guard::guarded;
 use crate::error::{ReadError, Result};
+use crate::shown::{one_line, shown};
 
 /// How many rows are taken at a time.
 const BATCH: usize = 1 << 14;
@@ -44,7 +46,8 @@ impl<'a> ParquetFile<'a> {
         // Even well packed rows of distinct cells take some bits each; a count far above that
         // comes from a damaged file and would only exhaust the memory.
         let most_rows = bytes.len().saturating_mul(1024);
-        let reader = SerializedFileReader::new(bytes).map_err(|error| malformed(file, &error))?;
+        let reader = guarded(|| SerializedFileReader::new(bytes))
+            .map_err(|error| malformed(file, &error))?;
         let schema = reader.metadata().file_metadata().schema_descr_ptr();
         let names = schema
             .columns()
@@ -108,10 +111,7 @@ impl<'a> ParquetFile<'a> {
         }
         let is_unsigned = matches!(descriptor.logical_type_ref(),
             Some(LogicalType::Integer(integer)) if !integer.is_signed);
-        let reader = self
-            .reader
-            .get_row_group(group)
-            .and_then(|group| group.get_column_reader(column))
+        let reader = guarded(|| self.reader.get_row_group(group)?.get_column_reader(column))
             .map_err(|error| malformed(self.file, &error))?;
         let mut integers = Vec::new();
         let mut reals = Vec::new();
@@ -160,10 +160,15 @@ impl<'a> ParquetFile<'a> {
         }
     }
 
+    /// A column in a message.
+    pub(crate) fn column_name(&self, column: usize) -> String {
+        format!("`{}`", shown(self.names[column].as_bytes()))
+    }
+
     fn unsupported(&self, column: usize, kind: &str) -> ReadError {
         ReadError::Unsupported {
             file: self.file.to_owned(),
-            what: format!("column `{}` holds {kind}", self.names[column]),
+            what: format!("column {} holds {kind}", self.column_name(column)),
             hint: "store it as integers, doubles or strings".to_owned(),
         }
     }
@@ -201,14 +206,15 @@ impl Walk<'_> {
         loop {
             values.clear();
             levels.clear();
-            let (records, _, _) = reader
-                .read_records(BATCH, (full > 0).then_some(&mut levels), None, &mut values)
-                .map_err(|error| malformed(file.file, &error))?;
+            let (records, _, _) = guarded(|| {
+                reader.read_records(BATCH, (full > 0).then_some(&mut levels), None, &mut values)
+            })
+            .map_err(|error| malformed(file.file, &error))?;
             if let Some(null) = levels.iter().position(|&level| level < full) {
                 return Err(ReadError::Null {
                     file: file.file.to_owned(),
                     row: first + rows + null + 1,
-                    column: format!("`{}`", file.names[self.column]),
+                    column: file.column_name(self.column),
                 });
             }
             if records == 0 {
@@ -230,6 +236,7 @@ pub(crate) fn malformed(file: &str, error: &ParquetError) -> ReadError {
     ReadError::Malformed {
         file: file.to_owned(),
         format: "Parquet",
-        reason: error.to_string().replace('\n', " "),
+        // The decoder quotes the file in some of its messages.
+        reason: one_line(&error.to_string()),
     }
 }

@@ -1,6 +1,7 @@
 //! Parquet: labels, times and values by the names of their columns.
 
 mod fields;
+mod guard;
 mod query;
 
 use bytes::Bytes;
@@ -127,7 +128,7 @@ fn each_label(
 ) -> Result<()> {
     let at = |position: usize| format!("row {}", first_row + position + 1);
     let file = || parquet.file.to_owned();
-    let name = || format!("`{}`", parquet.names[column]);
+    let name = || parquet.column_name(column);
     match fields {
         Fields::Integers(fields) => {
             for field in fields {
@@ -178,7 +179,7 @@ fn each_number(
     mut take: impl FnMut(f64) -> std::result::Result<(), Wrong>,
 ) -> Result<()> {
     let file = || parquet.file.to_owned();
-    let name = || format!("`{}`", parquet.names[column]);
+    let name = || parquet.column_name(column);
     let mut number = |position: usize, number: f64| {
         let result = if number.is_finite() {
             take(number)

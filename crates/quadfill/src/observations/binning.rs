@@ -27,12 +27,13 @@ pub struct Binning {
 impl Binning {
     /// The number of the bin a time falls into, if it is one of the bins.
     pub fn bin(&self, time: f64) -> Option<u32> {
-        let bin = ((time - self.origin) / self.width).floor();
-        if !(bin >= 0.0 && bin < f64::from(u32::MAX)) {
+        let widths = (time - self.origin) / self.width;
+        if !(widths >= 0.0 && widths < f64::from(u32::MAX)) {
             return None;
         }
+        let bin = widths as u32;
         match self.count {
-            Some(count) if bin as u32 >= count => {
+            Some(count) if bin >= count => {
                 // Rounding may put the last time a little past the end.
                 let end = self.origin + self.width * f64::from(count);
                 let slack = 1e-9 * self.width;
@@ -42,7 +43,7 @@ impl Binning {
                     None
                 }
             }
-            _ => Some(bin as u32),
+            _ => Some(bin),
         }
     }
 }
