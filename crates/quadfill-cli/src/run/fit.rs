@@ -4,11 +4,11 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::Result;
+use quadfill::Real;
 use quadfill::apply::{Evaluation, Predictor};
 use quadfill::file::{Fingerprint, Model, checkpoint_path, load_checkpoint};
 use quadfill::model::{Interaction, Offsets};
 use quadfill::observations::Summary;
-use quadfill::Real;
 use quadfill::solve::{PathPoint, Progress, Status};
 use serde::Serialize;
 
@@ -146,7 +146,11 @@ fn beginning<T: Real>(
     let path = checkpoint_path(&plan.output);
     let fingerprint = Fingerprint::new(&prepared.data, &prepared.config);
     let progress = if plan.resume {
-        Some(load_checkpoint(&path, &fingerprint, &prepared.data.sizes())?)
+        Some(load_checkpoint(
+            &path,
+            &fingerprint,
+            &prepared.data.sizes(),
+        )?)
     } else {
         Checkpoints::remove(&path);
         None

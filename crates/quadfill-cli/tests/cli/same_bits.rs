@@ -1,20 +1,26 @@
 //! A fit ends in the same bits on any number of threads, and after any number of deaths.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
-#![expect(missing_docs, reason = "a test")]
-
-mod common;
-
 use std::process::Stdio;
 use std::time::Duration;
 
-use common::{Place, model_bytes};
+use crate::place::{Place, model_bytes};
 
 fn place_with_data(noise: &str) -> Place {
     let place = Place::new();
     place.succeed(&[
-        "synth", "--dims", "30,25,20", "--rank", "2", "--observations", "900", "--noise", noise,
-        "--seed", "5", "-o", "train.tns",
+        "synth",
+        "--dims",
+        "30,25,20",
+        "--rank",
+        "2",
+        "--observations",
+        "900",
+        "--noise",
+        noise,
+        "--seed",
+        "5",
+        "-o",
+        "train.tns",
     ]);
     place
 }
@@ -24,14 +30,37 @@ fn threads_make_no_difference_to_any_solver() {
     let place = place_with_data("0.1");
     for solver in [
         &["--solver", "path"][..],
-        &["--solver", "path", "--penalty", "0.01", "--precision", "f32"],
+        &[
+            "--solver",
+            "path",
+            "--penalty",
+            "0.01",
+            "--precision",
+            "f32",
+        ],
         &["--solver", "als", "--penalty", "0.01", "--bias", "modes"],
         &["--solver", "gd", "--penalty", "0.01", "--sweeps", "60"],
         &["--solver", "lbfgs", "--penalty", "0.01", "--sweeps", "60"],
-        &["--solver", "gauss-newton", "--penalty", "0.01", "--sweeps", "8"],
+        &[
+            "--solver",
+            "gauss-newton",
+            "--penalty",
+            "0.01",
+            "--sweeps",
+            "8",
+        ],
     ] {
         let fitted = |threads: &str| {
-            let fit = ["fit", "train.tns", "-o", "model", "--rank", "2", "--threads", threads];
+            let fit = [
+                "fit",
+                "train.tns",
+                "-o",
+                "model",
+                "--rank",
+                "2",
+                "--threads",
+                threads,
+            ];
             place.succeed(&[&fit[..], solver].concat());
             model_bytes(&place.path("model"))
         };
@@ -47,8 +76,20 @@ fn the_seed_decides() {
     let place = place_with_data("0.1");
     let fitted = |seed: &str| {
         place.succeed(&[
-            "fit", "train.tns", "-o", "model", "--rank", "2", "--solver", "als", "--sweeps", "5",
-            "--penalty", "0.01", "--seed", seed,
+            "fit",
+            "train.tns",
+            "-o",
+            "model",
+            "--rank",
+            "2",
+            "--solver",
+            "als",
+            "--sweeps",
+            "5",
+            "--penalty",
+            "0.01",
+            "--seed",
+            seed,
         ]);
         model_bytes(&place.path("model"))
     };
@@ -87,9 +128,15 @@ fn killed_and_resumed(place: &Place, fit: &[&str]) -> Vec<(String, Vec<u8>)> {
         &[]
     };
     let mut last = place.command(&[fit, resume].concat());
-    let last = last.env("QUADFILL_CHECKPOINT_SECONDS", "0").status().unwrap();
+    let last = last
+        .env("QUADFILL_CHECKPOINT_SECONDS", "0")
+        .status()
+        .unwrap();
     assert!(last.success());
-    assert!(!place.path("model.checkpoint").exists(), "a finished fit needs no checkpoint");
+    assert!(
+        !place.path("model.checkpoint").exists(),
+        "a finished fit needs no checkpoint"
+    );
     model_bytes(&place.path("model"))
 }
 
@@ -98,7 +145,19 @@ fn a_killed_fit_resumes_and_ends_in_the_same_bits() {
     for (noise, settings) in [
         ("0.1", &["--path-steps", "120"][..]),
         ("0", &["--path-steps", "200"]),
-        ("0.1", &["--solver", "als", "--penalty", "1e-4", "--sweeps", "400", "--tolerance", "0"]),
+        (
+            "0.1",
+            &[
+                "--solver",
+                "als",
+                "--penalty",
+                "1e-4",
+                "--sweeps",
+                "400",
+                "--tolerance",
+                "0",
+            ],
+        ),
     ] {
         let place = place_with_data(noise);
         let fit = ["fit", "train.tns", "-o", "model", "--rank", "2", "--quiet"];

@@ -1,40 +1,31 @@
 //! Whatever the user can mend gets one sentence, exit code 2, and nothing is left on disk.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
-#![expect(missing_docs, reason = "a test")]
-
-mod common;
-
 use std::fs;
 
-use common::Place;
+use crate::place::Place;
 
 /// A command line, cut at blanks, and what it says after `quadfill: `.
 type Case = (&'static str, &'static str);
 
-const FILES: &[Case] = &[
-CASES_FILES
-];
+const FILES: &[Case] = &[];
 
-const FLAGS: &[Case] = &[
-CASES_FLAGS
-];
+const FLAGS: &[Case] = &[];
 
-const SYNTH: &[Case] = &[
-CASES_SYNTH
-];
+const SYNTH: &[Case] = &[];
 
-const MODELS: &[Case] = &[
-CASES_MODELS
-];
+const MODELS: &[Case] = &[];
 
 /// Files that are broken, each in its own way, around one that is not.
 fn place() -> Place {
     let place = Place::new();
-    let good: String = (0..30)
-        .map(|i| format!("{},{},{}\n", i % 5, i % 6, i % 7))
+    let rows = (0..30).map(|i| format!("{},{},{}", i % 5, i % 6, i % 7));
+    let lines: Vec<String> = std::iter::once("user,film,stars".to_owned())
+        .chain(rows)
         .collect();
-    let good = format!("user,film,stars\n{good}");
+    let good = lines.join(
+        "
+",
+    );
     place.write("good.csv", &good);
     for (name, text) in [
         ("empty.csv", ""),
@@ -72,7 +63,18 @@ fn place() -> Place {
 
 /// Models that are broken, each in its own way.
 fn break_models(place: &Place) {
-    let fit = ["fit", "good.csv", "-o", "model", "--rank", "1", "--penalty", "0.1", "--on-duplicate", "mean"];
+    let fit = [
+        "fit",
+        "good.csv",
+        "-o",
+        "model",
+        "--rank",
+        "1",
+        "--penalty",
+        "0.1",
+        "--on-duplicate",
+        "mean",
+    ];
     place.succeed(&fit);
     let copy = |name: &str| {
         fs::create_dir(place.path(name)).unwrap();
@@ -92,7 +94,9 @@ fn break_models(place: &Place) {
     copy("scribbled");
     place.write("scribbled/model.json", "not json");
     copy("future");
-    edit("future/model.json", &|text| text.replace("\"version\": 1", "\"version\": 99"));
+    edit("future/model.json", &|text| {
+        text.replace("\"version\": 1", "\"version\": 99")
+    });
     copy("short");
     let numbers = fs::read(place.path("short/model.safetensors")).unwrap();
     place.write("short/model.safetensors", &numbers[..numbers.len() - 9]);
@@ -113,8 +117,15 @@ fn check(place: &Place, cases: &[Case]) {
         let ended = place.run(&arguments);
         let said: Vec<&str> = ended.stderr.lines().collect();
         assert_eq!(ended.code, Some(2), "{line}: {}", ended.stderr);
-        assert_eq!(said.last(), Some(&format!("quadfill: {message}").as_str()), "{line}");
-        let complaints = said.iter().filter(|line| line.starts_with("quadfill: ")).count();
+        assert_eq!(
+            said.last(),
+            Some(&format!("quadfill: {message}").as_str()),
+            "{line}"
+        );
+        let complaints = said
+            .iter()
+            .filter(|line| line.starts_with("quadfill: "))
+            .count();
         assert_eq!(complaints, 1, "{line}: {}", ended.stderr);
         assert_eq!(ended.stdout, "", "{line}");
         assert_eq!(place.listing(), before, "{line}: the folder has changed");
@@ -151,8 +162,32 @@ fn there_are_enough_broken_inputs() {
 #[test]
 fn a_checkpoint_of_other_data_is_refused_and_kept() {
     let place = place();
-    place.succeed(&["synth", "--dims", "60,60,60", "--rank", "3", "--observations", "4000", "--noise", "0.2", "-o", "a.tns"]);
-    place.succeed(&["synth", "--dims", "60,60,60", "--rank", "3", "--observations", "4000", "--noise", "0.3", "-o", "b.tns"]);
+    place.succeed(&[
+        "synth",
+        "--dims",
+        "60,60,60",
+        "--rank",
+        "3",
+        "--observations",
+        "4000",
+        "--noise",
+        "0.2",
+        "-o",
+        "a.tns",
+    ]);
+    place.succeed(&[
+        "synth",
+        "--dims",
+        "60,60,60",
+        "--rank",
+        "3",
+        "--observations",
+        "4000",
+        "--noise",
+        "0.3",
+        "-o",
+        "b.tns",
+    ]);
     let mut child = place
         .command(&["fit", "a.tns", "-o", "m", "--quiet", "--tolerance", "0"])
         .env("QUADFILL_CHECKPOINT_SECONDS", "0")
@@ -165,7 +200,17 @@ fn a_checkpoint_of_other_data_is_refused_and_kept() {
     child.wait().unwrap();
     let kept = fs::read(place.path("m.checkpoint")).unwrap();
     for (data, rank, what) in [("b.tns", "10", "data"), ("a.tns", "4", "settings")] {
-        let ended = place.run(&["fit", data, "-o", "m", "--rank", rank, "--tolerance", "0", "--resume"]);
+        let ended = place.run(&[
+            "fit",
+            data,
+            "-o",
+            "m",
+            "--rank",
+            rank,
+            "--tolerance",
+            "0",
+            "--resume",
+        ]);
         assert_eq!(ended.code, Some(2));
         assert_eq!(
             ended.stderr,
@@ -187,7 +232,7 @@ fn a_bad_environment_is_told() {
         .env("QUADFILL_CHECKPOINT_SECONDS", "soon")
         .output()
         .unwrap();
-    let ended = common::outcome(&ended);
+    let ended = crate::place::outcome(&ended);
     assert_eq!(ended.code, Some(2));
     assert_eq!(
         ended.stderr,
