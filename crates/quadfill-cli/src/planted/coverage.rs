@@ -123,8 +123,8 @@ mod tests {
 
     #[test]
     fn hopeless_draws_end_with_advice() {
-        let shape = Shape::new(&[1000, 1000]).expect("sound");
-        let error = draw(&shape, 12_000, 8, |i| stream(1, 0, i))
+        let shape = Shape::new(&[100, 100]).expect("sound");
+        let error = draw(&shape, 300, 3, |i| stream(1, 0, i))
             .expect_err("refused")
             .to_string();
         assert!(error.contains("raise --observations to about"), "{error}");
