@@ -2,6 +2,7 @@
 
 use crate::error::ReadError;
 use crate::options::ColumnRef;
+use quadfill::observations::Binning;
 
 /// How wide the bins of a column are.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -79,71 +80,30 @@ impl BinSpec {
     }
 }
 
-/// Bins whose origin and width are settled; the label of a time is the number of its bin.
-///
-/// ```
-/// use quadfill_io::Binning;
-/// let days = Binning { mode: "day".into(), origin: 1000.0, width: 86400.0, count: None };
-/// assert_eq!(days.bin(1000.0), Some(0));
-/// assert_eq!(days.bin(90000.0), Some(1));
-/// assert_eq!(days.bin(999.0), None);
-/// ```
-#[derive(Debug, Clone, PartialEq)]
-pub struct Binning {
-    /// Name of the mode.
-    pub mode: String,
-    /// Where bin 0 begins: the smallest time of the data.
-    pub origin: f64,
-    /// Width of a bin in seconds.
-    pub width: f64,
-    /// How many bins there are, if a number of equal bins was asked for; the last one includes
-    /// its end.
-    pub count: Option<u32>,
-}
-
-impl Binning {
-    /// Settles the bins for times from `first` to `last`.
-    pub(crate) fn settle(
-        mode: &str,
-        size: BinSize,
-        first: f64,
-        last: f64,
-    ) -> Result<Self, ReadError> {
-        let (width, count) = match size {
-            BinSize::Seconds(width) => (width, None),
-            BinSize::Count(count) => {
-                let width = (last - first) / f64::from(count);
-                (if width > 0.0 { width } else { 1.0 }, Some(count))
-            }
-        };
-        let bins = (last - first) / width;
-        if bins.is_nan() || bins >= f64::from(u32::MAX) {
-            return Err(ReadError::Bin(format!(
-                "mode `{mode}`: the times from {first} to {last} fall into too many bins of {width} seconds: choose wider bins"
-            )));
+/// Settles the bins for times from `first` to `last`.
+pub(crate) fn settle(
+    mode: &str,
+    size: BinSize,
+    first: f64,
+    last: f64,
+) -> Result<Binning, ReadError> {
+    let (width, count) = match size {
+        BinSize::Seconds(width) => (width, None),
+        BinSize::Count(count) => {
+            let width = (last - first) / f64::from(count);
+            (if width > 0.0 { width } else { 1.0 }, Some(count))
         }
-        Ok(Self {
-            mode: mode.to_owned(),
-            origin: first,
-            width,
-            count,
-        })
+    };
+    let bins = (last - first) / width;
+    if bins.is_nan() || bins >= f64::from(u32::MAX) {
+        return Err(ReadError::Bin(format!(
+            "mode `{mode}`: the times from {first} to {last} fall into too many bins of {width} seconds: choose wider bins"
+        )));
     }
-
-    /// The number of the bin a time falls into, if it is one of the bins.
-    pub fn bin(&self, time: f64) -> Option<u32> {
-        let bin = ((time - self.origin) / self.width).floor();
-        if !(bin >= 0.0 && bin < f64::from(u32::MAX)) {
-            return None;
-        }
-        match self.count {
-            Some(count) if bin as u32 >= count => {
-                // Rounding may put the last time a little past the end.
-                let end = self.origin + self.width * f64::from(count);
-                let slack = 1e-9 * self.width;
-                (time <= end + slack).then_some(count - 1)
-            }
-            _ => Some(bin as u32),
-        }
-    }
+    Ok(Binning {
+        mode: mode.to_owned(),
+        origin: first,
+        width,
+        count,
+    })
 }

@@ -31,10 +31,11 @@ mod source;
 mod table;
 mod write;
 
-pub use bins::{BinSize, BinSpec, Binning};
+pub use bins::{BinSize, BinSpec};
 pub use delimited::Delimiter;
 pub use error::{ReadError, Result};
 pub use options::{ColumnRef, Format, ReadOptions};
+pub use quadfill::observations::Binning;
 pub use query::{Query, QueryValues, UNKNOWN, read_query, read_query_bytes};
 pub use query_rows::{QueryColumn, QueryRows, TextRows};
 pub use read::{ReadData, read, read_bytes};

@@ -5,7 +5,6 @@ use std::path::Path;
 use quadfill::Mode;
 
 use crate::arrays::{Cells, read_cells};
-use crate::bins::Binning;
 use crate::delimited::is_a_name;
 use crate::error::{ReadError, Result};
 use crate::options::{ColumnRef, Format, ReadOptions};
@@ -14,6 +13,7 @@ use crate::query_lookup::{look_up_columns, look_up_text};
 use crate::query_rows::{QueryColumn, QueryRows};
 use crate::roles::Columns;
 use crate::source::{Bytes, Source};
+use quadfill::observations::Binning;
 
 /// The index of a label that the model does not know.
 pub const UNKNOWN: u32 = u32::MAX;

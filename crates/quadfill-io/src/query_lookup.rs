@@ -2,7 +2,6 @@
 
 use quadfill::Labels;
 
-use crate::bins::Binning;
 use crate::columns::concat;
 use crate::delimited::{PIECE, Problem, RowSink, TextLayout, finite, read_rows};
 use crate::error::{ReadError, Result};
@@ -13,6 +12,7 @@ use crate::query_rows::{QueryColumn, QueryRows, TextRows};
 use crate::roles::{Columns, Role};
 use crate::source::Bytes;
 use crate::table::find_label;
+use quadfill::observations::Binning;
 
 /// Reads delimited text or `.tns`.
 pub(crate) fn look_up_text(

@@ -5,13 +5,13 @@ use std::path::Path;
 use quadfill::{Observations, Real};
 
 use crate::arrays::read_cells;
-use crate::bins::Binning;
 use crate::delimited::{Delimiter, PIECE, TextLayout, read_text};
 use crate::error::{ReadError, Result};
 use crate::options::{Format, ReadOptions};
 use crate::parquet_file::read_parquet;
 use crate::source::Source;
 use crate::table::Assembled;
+use quadfill::observations::Binning;
 
 /// What a file held.
 #[derive(Debug)]
@@ -51,7 +51,8 @@ pub fn read<T: Real>(source: &Path, options: &ReadOptions) -> Result<ReadData<T>
     }
 }
 
-/// Reads bytes that are in memory already; `name` stands in messages and tells the format.
+/// Reads bytes that are in memory already, and not packed; `name` stands in messages and tells the
+/// format.
 pub fn read_bytes<T: Real>(name: &str, bytes: &[u8], options: &ReadOptions) -> Result<ReadData<T>> {
     let format = match options.format {
         Some(format) => format,

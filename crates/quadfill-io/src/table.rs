@@ -4,9 +4,10 @@ use quadfill::observations::canonical_integer;
 use quadfill::{Labels, Mode, Observations, OnDuplicate, Real};
 use rayon::prelude::*;
 
-use crate::bins::{BinSize, Binning};
+use crate::bins::{self, BinSize};
 use crate::columns::{LabelColumn, concat, merge_labels, rank_numbers};
 use crate::error::{ReadError, Result};
+use quadfill::observations::Binning;
 
 /// One mode as it will be.
 #[derive(Debug, Clone)]
@@ -166,7 +167,7 @@ fn cut_into_bins(mode: &str, size: BinSize, pieces: Vec<Vec<f64>>) -> Result<(Bi
             || (f64::INFINITY, f64::NEG_INFINITY),
             |one, other| (one.0.min(other.0), one.1.max(other.1)),
         );
-    let binning = Binning::settle(mode, size, first, last)?;
+    let binning = bins::settle(mode, size, first, last)?;
     let pieces: Vec<Vec<u32>> = pieces
         .into_par_iter()
         .map(|times| {

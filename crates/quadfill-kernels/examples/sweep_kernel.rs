@@ -198,6 +198,62 @@ fn sweep<T: Real>(kernels: Kernels, views: &[View], rank: usize, peak: f64) {
     );
 }
 
+/// The same kernel on one row whose data stay in the cache: what the arithmetic alone allows.
+fn in_cache<T: Real>(kernels: Kernels, rank: usize, peak: f64) {
+    const ROWS: usize = 128;
+    const CELLS: usize = 4096;
+    let stride = rank.next_multiple_of(T::LINE);
+    let mut rng = stream(3, 0, 0);
+    let mut factor = AlignedVec::<T>::zeros(ROWS * stride);
+    for row in factor.chunks_mut(stride) {
+        row[..rank].fill_with(|| T::from_f64(rng.random::<f64>() - 0.5));
+    }
+    let half = T::from_f64(0.5);
+    let ctx = ModeContext {
+        form: Form::Quadratic {
+            own: T::ZERO,
+            cross: &[half, half],
+            among: &[T::ZERO, half, half, T::ZERO],
+        },
+        rank,
+        stride,
+        factors: &[&factor, &factor],
+        biases: None,
+        mean: T::ZERO,
+    };
+    let others: Vec<u32> = (0..2 * CELLS)
+        .map(|_| rng.random_range(0..ROWS as u32))
+        .collect();
+    let row = RowCells {
+        own: &factor[..stride],
+        own_bias: T::ZERO,
+        others: &others,
+        values: &[T::ONE; CELLS],
+        weights: None,
+    };
+    let mut ws = Workspace::new(rank, false);
+    let mut out = vec![0.0; (rank + 1) * (rank + 1)];
+    let (mut equations, mut residuals) = (f64::MAX, f64::MAX);
+    for _ in 0..300 {
+        let start = Instant::now();
+        kernels.normal_equations(&ctx, &row, &mut ws, &mut out);
+        equations = equations.min(start.elapsed().as_secs_f64());
+        let start = Instant::now();
+        kernels.squared_residuals(&ctx, &row, &mut ws);
+        residuals = residuals.min(start.elapsed().as_secs_f64());
+    }
+    let nanos = 1e9 / CELLS as f64;
+    let rate = (CELLS * rank * (rank + 1)) as f64 / equations * 1e-9;
+    println!(
+        "{} rank {rank:>3} in cache: {:.1} ns a cell ({:.1} for the residual alone), \
+         {rate:.1} GFLOP/s, {:.0} % of peak",
+        T::NAME,
+        equations * nanos,
+        residuals * nanos,
+        100.0 * rate / peak
+    );
+}
+
 fn main() {
     let args: Vec<f64> = std::env::args()
         .skip(1)
@@ -218,6 +274,10 @@ fn main() {
         kernels.isa(),
         peak::read_gigabytes(kernels)
     );
+    for &rank in &ranks {
+        in_cache::<f32>(kernels, rank, single);
+        in_cache::<f64>(kernels, rank, double);
+    }
     let cells = draw_cells(count);
     let views: Vec<View> = (0..3).map(|mode| view(&cells, mode)).collect();
     drop(cells);

@@ -8,6 +8,11 @@
 //! For one instruction set ([`Isa`]) results depend on the inputs alone: not on threads, not on
 //! where buffers lie in memory.
 
+#![expect(
+    clippy::inline_always,
+    reason = "code that is not inlined into a function with an instruction set enabled does not use it"
+)]
+
 mod aligned;
 pub mod cells;
 pub mod cholesky;

@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_missing_permission_is_an_error_and_not_a_crash() {
+    fn a_folder_cannot_be_mapped() {
         let directory = File::open(std::env::temp_dir()).expect("the temporary folder opens");
         assert!(map_file(&directory).is_err());
     }

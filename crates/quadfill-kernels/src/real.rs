@@ -4,6 +4,7 @@ use std::fmt::{Debug, Display};
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Div, Mul, MulAssign, Neg, Sub, SubAssign};
 
+use crate::cells::CellSums;
 use crate::simd::Dispatch;
 
 /// `f32` or `f64`; no other type can implement it.
@@ -26,6 +27,7 @@ pub trait Real:
     + Neg<Output = Self>
     + Sum
     + Dispatch
+    + CellSums
     + 'static
 {
     /// How many fill a cache line of 64 bytes; rows of factor matrices are padded to it.
@@ -43,8 +45,10 @@ pub trait Real:
     /// Widens without loss.
     fn to_f64(self) -> f64;
     /// `self * a + b`.
+    #[must_use]
     fn mul_add(self, a: Self, b: Self) -> Self;
     /// The square root.
+    #[must_use]
     fn sqrt(self) -> Self;
     /// Neither infinite nor NaN.
     fn is_finite(self) -> bool;

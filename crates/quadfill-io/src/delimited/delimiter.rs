@@ -7,7 +7,7 @@ use memchr::{memchr, memmem};
 pub enum Delimiter {
     /// One byte.
     Byte(u8),
-    /// Several bytes, such as `::`.
+    /// Two or more bytes, such as `::`.
     Text(Vec<u8>),
     /// Any run of blanks and tabs.
     Whitespace,
@@ -76,10 +76,15 @@ impl Delimiter {
                 column += 1;
             }
             Self::Text(delimiter) => {
-                let first = delimiter[0];
+                // The second byte tells most false starts, and all of them for `::`.
+                let (first, second) = (delimiter[0], delimiter[1]);
+                let is_pair = delimiter.len() == 2;
                 let mut at = 0;
-                while at < line.len() {
-                    if line[at] == first && line[at..].starts_with(delimiter) {
+                while at + 1 < line.len() {
+                    if line[at] == first
+                        && line[at + 1] == second
+                        && (is_pair || line[at..].starts_with(delimiter))
+                    {
                         field(column, &line[start..at])?;
                         column += 1;
                         at += delimiter.len();

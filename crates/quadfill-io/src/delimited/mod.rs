@@ -159,3 +159,6 @@ fn finite_in<T: Real>(text: &[u8]) -> std::result::Result<T, Problem> {
         Err(Problem::NotFinite)
     }
 }
+
+#[cfg(test)]
+mod tests;

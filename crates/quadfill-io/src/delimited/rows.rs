@@ -51,8 +51,8 @@ pub(crate) const PIECE: usize = 8 << 20;
 
 /// Reads all rows below the header into one sink per piece, in order.
 ///
-/// `new_sink` is told an upper bound of the rows that will come, or 0 if that is not known. The
-/// problem returned is the first one of the text, whatever the threads do.
+/// `new_sink` is told how many rows to expect at most. The problem returned is the first one of
+/// the text, whatever the threads do.
 pub(crate) fn read_rows<S: RowSink + Send>(
     bytes: &[u8],
     layout: &TextLayout,
@@ -60,7 +60,7 @@ pub(crate) fn read_rows<S: RowSink + Send>(
     new_sink: impl Fn(usize) -> S + Sync,
 ) -> Result<Vec<S>, RowProblem> {
     if let (true, Delimiter::Byte(delimiter)) = (layout.quoted, &layout.delimiter) {
-        let mut sink = new_sink(0);
+        let mut sink = new_sink(memchr_iter(b'\n', bytes).count());
         walk_quoted(bytes, layout, *delimiter, &mut sink)?;
         return Ok(vec![sink]);
     }

@@ -2,7 +2,6 @@
 
 use bytes::Bytes;
 
-use super::each_label;
 use super::fields::{Fields, ParquetFile};
 use crate::error::{ReadError, Result};
 use crate::query_rows::QueryColumn;
@@ -16,7 +15,7 @@ pub(crate) fn read_columns(file: &str, bytes: Bytes) -> Result<(Vec<String>, Vec
         let unit = parquet.seconds_per_unit(column);
         let mut whole: Option<QueryColumn> = None;
         for group in 0..parquet.groups() {
-            parquet.read_column(group, column, |fields, row| {
+            parquet.read_column(group, column, |fields, _| {
                 match fields {
                     Fields::Integers(fields) if unit == 1.0 => {
                         integers(&mut whole).extend_from_slice(fields);
@@ -27,12 +26,12 @@ pub(crate) fn read_columns(file: &str, bytes: Bytes) -> Result<(Vec<String>, Vec
                     Fields::Reals(fields) => {
                         reals(&mut whole).extend_from_slice(fields);
                     }
-                    Fields::Texts(_) => {
-                        let column_texts = texts(&mut whole);
-                        each_label(&parquet, column, fields, row, |text| {
-                            column_texts.push(text.into());
-                        })?;
-                    }
+                    // Not every text of a query is a label, so any will do.
+                    Fields::Texts(fields) => texts(&mut whole).extend(
+                        fields
+                            .iter()
+                            .map(|field| String::from_utf8_lossy(field.data()).into()),
+                    ),
                 }
                 Ok(())
             })?;

@@ -3,6 +3,12 @@
 use super::{Direction, Form, MAX_OTHERS, ModeContext, RowCells, Workspace};
 use crate::Real;
 
+/// Factor matrices larger than this are not expected to stay in the first-level cache.
+const NEAR_BYTES: usize = 16 << 10;
+
+/// How many cache lines of one mode may be on their way: about as many as a core keeps track of.
+const LINES_AHEAD: usize = 32;
+
 /// What a cell picks from: the rows of one other mode, or a direction in them.
 #[derive(Clone, Copy)]
 pub(super) struct Others<'a, T> {
@@ -24,6 +30,10 @@ pub(super) struct Call<'a, T> {
     pub(super) count: usize,
     /// Rows of each other mode.
     pub(super) rows: [usize; MAX_OTHERS],
+    /// Which of them are too large to be always at hand.
+    pub(super) distant: [bool; MAX_OTHERS],
+    /// How many cells ahead their rows are asked for.
+    pub(super) ahead: usize,
     pub(super) point: Others<'a, T>,
     pub(super) row: RowCells<'a, T>,
 }
@@ -68,6 +78,7 @@ impl<'a, T: Real> Call<'a, T> {
         for (rows, factor) in rows.iter_mut().zip(ctx.factors) {
             *rows = factor.len() / ctx.stride;
         }
+        let lines = ctx.rank.div_ceil(T::LINE);
         let point = Others::new(ctx.factors, ctx.biases, &rows, ctx.stride);
         Self {
             form: ctx.form,
@@ -77,6 +88,8 @@ impl<'a, T: Real> Call<'a, T> {
             with_biases: ctx.biases.is_some(),
             count,
             rows,
+            distant: rows.map(|rows| rows * ctx.stride * size_of::<T>() > NEAR_BYTES),
+            ahead: (LINES_AHEAD / lines).clamp(2, 16),
             point,
             row: *row,
         }

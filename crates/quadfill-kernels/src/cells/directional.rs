@@ -115,6 +115,8 @@ impl<T: Real, F: LaneForm, const COUNT: usize> Task<T> for GatherTurnsAs<'_, T, 
             tangents,
             biases,
         } = self.0;
+        // Copies, for the reason given where slopes are gathered.
+        let (call, along) = (&{ *call }, &{ *along });
         let count = if COUNT == 0 { call.count } else { COUNT };
         let used = call.rank.next_multiple_of(S::LANES);
         assert!(span.cells * S::LANES <= tangents.len() && used <= layout.stride);

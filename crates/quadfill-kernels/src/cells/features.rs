@@ -9,9 +9,6 @@ use super::workspace::Layout;
 use crate::Real;
 use crate::simd::{Simd, Task, prefetch};
 
-/// How many cells ahead their rows are asked for.
-const AHEAD: usize = 16;
-
 /// Cells `first .. first + cells` of a call.
 #[derive(Clone, Copy)]
 pub(super) struct Span {
@@ -55,11 +52,21 @@ pub(super) fn prefetch_picks<T: Real>(
     count: usize,
     cell: usize,
 ) {
-    if let Some(picked) = call.row.others.get((cell + AHEAD) * count..) {
-        for (b, &row) in picked.iter().take(count).enumerate() {
-            let start = factors[b].as_ptr().wrapping_add(row as usize * call.stride);
-            for line in (0..call.rank).step_by(T::LINE) {
-                prefetch(start.wrapping_add(line));
+    let ahead = cell + call.ahead;
+    if ahead >= call.cells() {
+        return;
+    }
+    let picked = &call.row.others[ahead * count..][..count];
+    for b in 0..count {
+        if call.distant[b] {
+            let start = factors[b].as_ptr();
+            let start = start.wrapping_add(picked[b] as usize * call.stride);
+            prefetch(start);
+            // Short rows, the ones whose cells cost little else, are spared the loop.
+            if call.rank > T::LINE {
+                for line in (T::LINE..call.rank).step_by(T::LINE) {
+                    prefetch(start.wrapping_add(line));
+                }
             }
         }
     }
@@ -149,6 +156,9 @@ impl<T: Real, F: LaneForm, const COUNT: usize> Task<T> for GatherAs<'_, T, F, CO
             products,
             biases,
         } = self.0;
+        // A copy: what is written through pointers could otherwise be part of it, and all of it
+        // would be read again for each cell.
+        let call = &{ *call };
         let count = if COUNT == 0 { call.count } else { COUNT };
         let used = call.rank.next_multiple_of(S::LANES);
         assert!(span.cells * S::LANES <= products.len() && used <= layout.stride);

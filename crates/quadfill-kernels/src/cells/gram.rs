@@ -30,14 +30,14 @@ impl<T: Real> Task<T> for NormalEquations<'_, T> {
         for (panel, span) in Span::panels(call.cells(), layout).enumerate() {
             gather(simd, &call, span, layout, true, ws);
             finish_panel(simd, &call, span, layout, ws);
-            let sums = Sums {
+            let triangle = Triangle {
                 layout,
                 cells: span.cells,
                 afresh: panel % PANELS_PER_FLUSH == 0,
                 panel: &ws.slopes,
                 sums: &mut ws.sums,
             };
-            sums.add_tiles(simd, ws.plan.tiles(order, S::LANES, S::ACCUMULATORS));
+            triangle.add_tiles(simd, ws.plan.tiles(order, S::LANES, S::REGISTERS));
             if panel % PANELS_PER_FLUSH == PANELS_PER_FLUSH - 1 || panel + 1 == panels {
                 flush(&ws.sums, layout.stride, order, out);
             }
@@ -90,7 +90,7 @@ fn flush<T: Real>(sums: &[T], stride: usize, order: usize, out: &mut [f64]) {
 }
 
 /// Where the products of a panel's columns are added up.
-struct Sums<'a, T> {
+struct Triangle<'a, T> {
     layout: Layout,
     cells: usize,
     /// Whether the sums begin at zero.
@@ -100,30 +100,30 @@ struct Sums<'a, T> {
 }
 
 macro_rules! tiles {
-    ($sums:expr, $simd:expr, $tile:expr, $($rows:literal x $blocks:literal)*) => {
+    ($triangle:expr, $simd:expr, $tile:expr, $($rows:literal x $blocks:literal)*) => {
         match ($tile.rows, $tile.blocks) {
-            $(($rows, $blocks) => $simd.run(AddTile::<T, $rows, $blocks> { sums: $sums, tile: $tile }),)*
+            $(($rows, $blocks) => $simd.run(AddTile::<T, $rows, $blocks> { triangle: $triangle, tile: $tile }),)*
             _ => unreachable!("no tile of {} x {}", $tile.rows, $tile.blocks),
         }
     };
 }
 
-impl<T: Real> Sums<'_, T> {
+impl<T: Real> Triangle<'_, T> {
     #[inline(always)]
     fn add_tiles<S: Simd<T>>(mut self, simd: S, tiles: &[Tile]) {
         for &tile in tiles {
-            let sums = &mut self;
+            let triangle = &mut self;
             // Wide tiles are for machines with many registers; the others need not compile them.
-            if S::ACCUMULATORS <= 12 {
-                tiles!(sums, simd, tile,
+            if S::REGISTERS <= 16 {
+                tiles!(triangle, simd, tile,
                     1 x 1 2 x 1 3 x 1 4 x 1 5 x 1 6 x 1 7 x 1 8 x 1
                     1 x 2 2 x 2 3 x 2 4 x 2 5 x 2 6 x 2
-                    1 x 3 2 x 3 3 x 3 4 x 3
-                    1 x 4 2 x 4 3 x 4
-                    1 x 5 2 x 5
-                    1 x 6 2 x 6);
+                    1 x 3 2 x 3 3 x 3
+                    1 x 4 2 x 4
+                    1 x 5
+                    1 x 6);
             } else {
-                tiles!(sums, simd, tile,
+                tiles!(triangle, simd, tile,
                     1 x 1 2 x 1 3 x 1 4 x 1 5 x 1 6 x 1 7 x 1 8 x 1
                     9 x 1 10 x 1 11 x 1 12 x 1 13 x 1 14 x 1 15 x 1 16 x 1
                     1 x 2 2 x 2 3 x 2 4 x 2 5 x 2 6 x 2 7 x 2 8 x 2 9 x 2 10 x 2 11 x 2 12 x 2
@@ -138,7 +138,7 @@ impl<T: Real> Sums<'_, T> {
 
 /// Adds up one tile.
 struct AddTile<'s, 'a, T, const ROWS: usize, const BLOCKS: usize> {
-    sums: &'s mut Sums<'a, T>,
+    triangle: &'s mut Triangle<'a, T>,
     tile: Tile,
 }
 
@@ -147,17 +147,17 @@ impl<T: Real, const ROWS: usize, const BLOCKS: usize> Task<T> for AddTile<'_, '_
 
     #[inline(always)]
     fn run<S: Simd<T>>(self, simd: S) {
-        let Self { sums, tile } = self;
-        let stride = sums.layout.stride;
+        let Self { triangle, tile } = self;
+        let stride = triangle.layout.stride;
         let column = tile.block * S::LANES;
         assert!(column + BLOCKS * S::LANES <= stride && tile.row + ROWS <= stride);
-        assert!(sums.cells * stride <= sums.panel.len());
-        assert!((tile.row + ROWS) * stride <= sums.sums.len());
+        assert!(triangle.cells * stride <= triangle.panel.len());
+        assert!((tile.row + ROWS) * stride <= triangle.sums.len());
         let mut acc = [[simd.splat(T::ZERO); BLOCKS]; ROWS];
         // SAFETY: the assertions keep rows and columns of the tile inside the sums.
         unsafe {
-            let corner = sums.sums.as_mut_ptr().add(tile.row * stride + column);
-            if !sums.afresh {
+            let corner = triangle.sums.as_mut_ptr().add(tile.row * stride + column);
+            if !triangle.afresh {
                 for i in 0..ROWS {
                     for j in 0..BLOCKS {
                         acc[i][j] = simd.load(corner.add(i * stride + j * S::LANES));
@@ -166,8 +166,8 @@ impl<T: Real, const ROWS: usize, const BLOCKS: usize> Task<T> for AddTile<'_, '_
             }
             add_products(
                 simd,
-                sums.panel.as_ptr(),
-                sums.cells,
+                triangle.panel.as_ptr(),
+                triangle.cells,
                 stride,
                 tile.row,
                 column,

@@ -14,6 +14,7 @@
 
 mod call;
 mod combine;
+mod compiled;
 mod directional;
 mod features;
 mod form;
@@ -22,10 +23,10 @@ mod plan;
 mod residual;
 mod workspace;
 
+pub use compiled::CellSums;
 pub use workspace::Workspace;
 
 use crate::{Kernels, Real};
-use call::Call;
 
 /// The most modes a tensor may have besides the one worked on.
 pub const MAX_OTHERS: usize = 7;
@@ -142,10 +143,7 @@ impl Kernels {
         ws: &mut Workspace<T>,
         out: &mut [f64],
     ) {
-        let order = ctx.cols() + 1;
-        assert_eq!(out.len(), order * order, "entries of the matrix");
-        let call = Call::new(ctx, row, ws);
-        self.run::<T, _>(gram::NormalEquations { call, ws, out });
+        T::normal_equations(self, ctx, row, ws, out);
     }
 
     /// Adds the sum over cells of `w r J` to `out` (`cols` entries) and returns that of `w r^2`.
@@ -156,9 +154,7 @@ impl Kernels {
         ws: &mut Workspace<T>,
         out: &mut [f64],
     ) -> f64 {
-        assert_eq!(out.len(), ctx.cols(), "entries of the gradient");
-        let call = Call::new(ctx, row, ws);
-        self.run::<T, _>(combine::Gradient { call, ws, out })
+        T::gradient(self, ctx, row, ws, out)
     }
 
     /// Writes the residual of each cell to `out`.
@@ -169,9 +165,7 @@ impl Kernels {
         ws: &mut Workspace<T>,
         out: &mut [T],
     ) {
-        assert_eq!(out.len(), row.values.len(), "one residual per cell");
-        let call = Call::new(ctx, row, ws);
-        self.run::<T, _>(residual::Residuals { call, ws, out });
+        T::residuals(self, ctx, row, ws, out);
     }
 
     /// The sum over cells of `w r^2`.
@@ -181,8 +175,7 @@ impl Kernels {
         row: &RowCells<T>,
         ws: &mut Workspace<T>,
     ) -> f64 {
-        let call = Call::new(ctx, row, ws);
-        self.run::<T, _>(residual::SquaredResiduals { call, ws })
+        T::squared_residuals(self, ctx, row, ws)
     }
 
     /// Adds the sum over cells of `w (dpred J - r dJ)` to `out` (`cols` entries), or of
@@ -200,15 +193,6 @@ impl Kernels {
         out: &mut [f64],
         second_order: bool,
     ) {
-        assert_eq!(out.len(), ctx.cols(), "entries of the product");
-        let call = Call::new(ctx, row, ws);
-        let along = call.along(dir);
-        self.run::<T, _>(directional::Directional {
-            call,
-            along,
-            ws,
-            out,
-            second_order,
-        });
+        T::directional(self, ctx, row, dir, ws, out, second_order);
     }
 }

@@ -27,16 +27,16 @@ pub(super) const MAX_ROWS: usize = 16;
 pub(super) const MAX_BLOCKS: usize = 6;
 
 impl Plan {
-    /// The tiles for matrices of `order` with `lanes` columns to a vector and `accumulators`
-    /// registers for sums.
-    pub(super) fn tiles(&mut self, order: usize, lanes: usize, accumulators: usize) -> &[Tile] {
+    /// The tiles for matrices of `order` with `lanes` columns to a vector, on a machine with
+    /// `registers`.
+    pub(super) fn tiles(&mut self, order: usize, lanes: usize, registers: usize) -> &[Tile] {
         if (self.order, self.lanes) != (order, lanes) {
             self.tiles.clear();
             for row in (0..order).step_by(lanes) {
                 // These rows all end in the same vector of columns.
                 let rows = lanes.min(order - row);
                 let blocks = row / lanes + 1;
-                cut_band(&mut self.tiles, row, rows, blocks, accumulators);
+                cut_band(&mut self.tiles, row, rows, blocks, registers);
             }
             (self.order, self.lanes) = (order, lanes);
         }
@@ -44,40 +44,60 @@ impl Plan {
     }
 }
 
-/// Cuts `rows` by `blocks` into about equal tiles, as cheaply as possible.
-fn cut_band(tiles: &mut Vec<Tile>, row: usize, rows: usize, blocks: usize, accumulators: usize) {
-    let mut best = (u32::MAX, 1, 1);
-    for tall in 1..=rows.min(MAX_ROWS) {
-        for wide in 1..=blocks.min(MAX_BLOCKS) {
-            if tall * wide <= accumulators {
-                let (down, across) = (rows.div_ceil(tall), blocks.div_ceil(wide));
-                let price = price_of_cut(rows, down, blocks, across);
-                best = best.min((price, down, across));
+/// Cuts `rows` by `blocks` into tiles: columns of one width and a narrower last one, each cut
+/// into about equal heights, as cheaply as possible.
+fn cut_band(tiles: &mut Vec<Tile>, row: usize, rows: usize, blocks: usize, registers: usize) {
+    let price = |wide: usize| {
+        let last = blocks % wide;
+        let whole = (blocks / wide) as u32 * cut_column(rows, wide, registers).0;
+        whole
+            + if last > 0 {
+                cut_column(rows, last, registers).0
+            } else {
+                0
             }
-        }
-    }
-    let (_, down, across) = best;
-    for i in 0..down {
-        let (top, bottom) = (rows * i / down, rows * (i + 1) / down);
-        for j in 0..across {
-            let (left, right) = (blocks * j / across, blocks * (j + 1) / across);
+    };
+    let wide = (1..=blocks.min(MAX_BLOCKS)).min_by_key(|&wide| price(wide));
+    let wide = wide.unwrap_or(1);
+    for block in (0..blocks).step_by(wide) {
+        let blocks = wide.min(blocks - block);
+        let (_, down) = cut_column(rows, blocks, registers);
+        for i in 0..down {
+            let (top, bottom) = (rows * i / down, rows * (i + 1) / down);
             tiles.push(Tile {
                 row: row + top,
                 rows: bottom - top,
-                block: left,
-                blocks: right - left,
+                block,
+                blocks,
             });
         }
     }
 }
 
+/// The price of the best cut of `rows` by `wide` vectors, and how many tiles it has.
+fn cut_column(rows: usize, wide: usize, registers: usize) -> (u32, usize) {
+    (1..=rows.min(MAX_ROWS))
+        .filter(|tall| fits(*tall, wide, registers))
+        .map(|tall| {
+            let down = rows.div_ceil(tall);
+            (down as u32 * price(rows.div_ceil(down), wide), down)
+        })
+        .min()
+        .unwrap_or((u32::MAX / 64, rows))
+}
+
+/// Whether a tile's sums stay in registers, together with the vectors of a cell and two entries
+/// of it: the compiler reads one entry before it is done with the last, and a sum that has to
+/// make room for it costs half the speed.
+fn fits(tall: usize, wide: usize, registers: usize) -> bool {
+    tall * wide <= registers / 4 * 3 && tall * wide + wide + 2 <= registers
+}
+
 /// Half cycles per cell, roughly, on machines with two multiply-adds and two loads a cycle.
-fn price_of_cut(rows: usize, down: usize, blocks: usize, across: usize) -> u32 {
-    let (tall, wide) = (rows.div_ceil(down), blocks.div_ceil(across));
+fn price(tall: usize, wide: usize) -> u32 {
     // Sums that wait for one another, and the loop itself.
     let (latency, overhead) = (8, 1);
-    let one = (tall * wide).max(tall + wide).max(latency) + overhead;
-    (one * down * across) as u32
+    ((tall * wide).max(tall + wide).max(latency) + overhead) as u32
 }
 
 #[cfg(test)]
@@ -86,13 +106,13 @@ mod tests {
 
     #[test]
     fn tiles_cover_the_lower_triangle_once_and_fit_the_registers() {
-        for (lanes, accumulators) in [(2, 12), (4, 12), (8, 12), (8, 24), (16, 24)] {
+        for (lanes, registers) in [(2, 16), (4, 16), (8, 16), (8, 32), (16, 32)] {
             for order in 1..130usize {
                 let mut plan = Plan::default();
                 let mut covered = vec![0; order * order.next_multiple_of(lanes)];
                 let stride = order.next_multiple_of(lanes);
-                for tile in plan.tiles(order, lanes, accumulators) {
-                    assert!(tile.rows * tile.blocks <= accumulators);
+                for tile in plan.tiles(order, lanes, registers) {
+                    assert!(fits(tile.rows, tile.blocks, registers));
                     assert!(tile.rows <= MAX_ROWS && tile.blocks <= MAX_BLOCKS);
                     for i in tile.row..tile.row + tile.rows {
                         for j in tile.block * lanes..(tile.block + tile.blocks) * lanes {

@@ -1,6 +1,12 @@
 //! AVX2 vectors.
 
-use std::arch::x86_64::*;
+use std::arch::x86_64::{
+    __m256, __m256d, _mm_add_ps, _mm_storeu_ps, _mm256_add_pd, _mm256_add_ps,
+    _mm256_castps256_ps128, _mm256_extractf128_ps, _mm256_fmadd_pd, _mm256_fmadd_ps,
+    _mm256_fnmadd_pd, _mm256_fnmadd_ps, _mm256_hadd_pd, _mm256_hadd_ps, _mm256_loadu_pd,
+    _mm256_loadu_ps, _mm256_mul_pd, _mm256_mul_ps, _mm256_permute2f128_pd, _mm256_set1_pd,
+    _mm256_set1_ps, _mm256_storeu_pd, _mm256_storeu_ps,
+};
 
 use super::{Simd, Task};
 
@@ -25,7 +31,7 @@ macro_rules! registers {
         impl Simd<$t> for Avx2 {
             type Vector = $vector;
             const LANES: usize = $lanes;
-            const ACCUMULATORS: usize = 12;
+            const REGISTERS: usize = 16;
 
             #[inline(always)]
             fn splat(self, entry: $t) -> Self::Vector {
@@ -69,12 +75,14 @@ macro_rules! registers {
             }
             #[inline(always)]
             fn run<K: Task<$t>>(self, task: K) -> K::Output {
-                // On its own, each loop gets all the registers.
-                #[inline(never)]
                 #[target_feature(enable = "avx2,fma")]
                 fn enter<K: Task<$t>>(proof: Avx2, task: K) -> K::Output {
                     task.run(proof)
                 }
+                // Left to itself the compiler inlines all loops into one function, where they
+                // fight over the registers; `#[inline(never)]` has no effect on functions with
+                // features of their own.
+                let enter: unsafe fn(Avx2, K) -> K::Output = std::hint::black_box(enter::<K>);
                 // SAFETY: as above.
                 unsafe { enter(self, task) }
             }

@@ -1,6 +1,12 @@
 //! AVX-512 vectors.
 
-use std::arch::x86_64::*;
+use std::arch::x86_64::{
+    __m256, __m256d, __m512, __m512d, _mm256_add_pd, _mm256_add_ps, _mm256_castpd_ps,
+    _mm512_add_pd, _mm512_add_ps, _mm512_castpd512_pd256, _mm512_castps_pd, _mm512_castps512_ps256,
+    _mm512_extractf64x4_pd, _mm512_fmadd_pd, _mm512_fmadd_ps, _mm512_fnmadd_pd, _mm512_fnmadd_ps,
+    _mm512_loadu_pd, _mm512_loadu_ps, _mm512_mul_pd, _mm512_mul_ps, _mm512_set1_pd, _mm512_set1_ps,
+    _mm512_storeu_pd, _mm512_storeu_ps,
+};
 
 use super::{Simd, Task, avx2};
 
@@ -25,7 +31,7 @@ macro_rules! registers {
         impl Simd<$t> for Avx512 {
             type Vector = $vector;
             const LANES: usize = $lanes;
-            const ACCUMULATORS: usize = 24;
+            const REGISTERS: usize = 32;
 
             #[inline(always)]
             fn splat(self, entry: $t) -> Self::Vector {
@@ -69,12 +75,14 @@ macro_rules! registers {
             }
             #[inline(always)]
             fn run<K: Task<$t>>(self, task: K) -> K::Output {
-                // On its own, each loop gets all the registers.
-                #[inline(never)]
                 #[target_feature(enable = "avx512f,avx2,fma")]
                 fn enter<K: Task<$t>>(proof: Avx512, task: K) -> K::Output {
                     task.run(proof)
                 }
+                // Left to itself the compiler inlines all loops into one function, where they
+                // fight over the registers; `#[inline(never)]` has no effect on functions with
+                // features of their own.
+                let enter: unsafe fn(Avx512, K) -> K::Output = std::hint::black_box(enter::<K>);
                 // SAFETY: as above.
                 unsafe { enter(self, task) }
             }

@@ -24,8 +24,8 @@ pub trait Simd<T>: Copy {
     type Vector: Copy;
     /// Entries of a register.
     const LANES: usize;
-    /// How many sums a loop may hold in registers, with enough left for what is added to them.
-    const ACCUMULATORS: usize;
+    /// How many registers there are.
+    const REGISTERS: usize;
 
     /// The same entry in all lanes.
     fn splat(self, entry: T) -> Self::Vector;

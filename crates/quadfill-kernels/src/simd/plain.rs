@@ -3,7 +3,7 @@
 use super::{Simd, Task};
 
 /// What every machine has. The arrays are 128 bits long, as wide as the registers of the
-/// baseline of both x86-64 and AArch64.
+/// baseline of both x86-64 and ARM64.
 #[derive(Clone, Copy)]
 pub(crate) struct Plain;
 
@@ -12,7 +12,7 @@ macro_rules! plain {
         impl Simd<$t> for Plain {
             type Vector = [$t; $lanes];
             const LANES: usize = $lanes;
-            const ACCUMULATORS: usize = 12;
+            const REGISTERS: usize = 16;
 
             #[inline(always)]
             fn splat(self, entry: $t) -> Self::Vector {

@@ -7,24 +7,24 @@ use quadfill_kernels::{AlignedVec, Real};
 
 /// What a problem looks like; its numbers follow from `seed`.
 #[derive(Clone, Debug)]
-pub struct Shape {
-    pub others: usize,
-    pub rank: usize,
-    pub cells: usize,
-    pub weights: bool,
-    pub biases: bool,
-    pub form: FormShape,
-    pub seed: u64,
+pub(crate) struct Shape {
+    pub(crate) others: usize,
+    pub(crate) rank: usize,
+    pub(crate) cells: usize,
+    pub(crate) weights: bool,
+    pub(crate) biases: bool,
+    pub(crate) form: FormShape,
+    pub(crate) seed: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum FormShape {
+pub(crate) enum FormShape {
     Product,
     Pairwise,
     Indefinite,
 }
 
-pub fn shapes() -> impl Strategy<Value = Shape> {
+pub(crate) fn shapes() -> impl Strategy<Value = Shape> {
     let form = prop_oneof![
         Just(FormShape::Product),
         Just(FormShape::Pairwise),
@@ -52,31 +52,31 @@ pub fn shapes() -> impl Strategy<Value = Shape> {
 }
 
 /// Rows of every mode; the last one is the row worked on. Also used for directions.
-pub struct Rows<T: Real> {
-    pub own: AlignedVec<T>,
-    pub own_bias: T,
-    pub factors: Vec<AlignedVec<T>>,
-    pub biases: Vec<Vec<T>>,
+pub(crate) struct Rows<T: Real> {
+    pub(crate) own: AlignedVec<T>,
+    pub(crate) own_bias: T,
+    pub(crate) factors: Vec<AlignedVec<T>>,
+    pub(crate) biases: Vec<Vec<T>>,
 }
 
-pub struct Problem<T: Real> {
-    pub shape: Shape,
-    pub stride: usize,
-    pub own_weight: T,
-    pub cross: Vec<T>,
-    pub among: Vec<T>,
-    pub mean: T,
-    pub point: Rows<T>,
-    pub direction: Rows<T>,
-    pub picks: Vec<u32>,
-    pub values: Vec<T>,
-    pub weights: Vec<T>,
+pub(crate) struct Problem<T: Real> {
+    pub(crate) shape: Shape,
+    pub(crate) stride: usize,
+    pub(crate) own_weight: T,
+    pub(crate) cross: Vec<T>,
+    pub(crate) among: Vec<T>,
+    pub(crate) mean: T,
+    pub(crate) point: Rows<T>,
+    pub(crate) direction: Rows<T>,
+    pub(crate) picks: Vec<u32>,
+    pub(crate) values: Vec<T>,
+    pub(crate) weights: Vec<T>,
 }
 
 const ROWS: [usize; 7] = [5, 3, 11, 2, 1, 4, 6];
 
 impl<T: Real> Problem<T> {
-    pub fn new(shape: &Shape) -> Self {
+    pub(crate) fn new(shape: &Shape) -> Self {
         let mut block = 0;
         // Rounded to `T` at once, so that the reference sees the same numbers.
         let mut draw = |len: usize| -> Vec<T> {
@@ -144,12 +144,12 @@ impl<T: Real> Problem<T> {
         }
     }
 
-    pub fn cols(&self) -> usize {
+    pub(crate) fn cols(&self) -> usize {
         self.shape.rank + usize::from(self.shape.biases)
     }
 
     /// Calls `then` with the arguments of the kernels.
-    pub fn with<R>(
+    pub(crate) fn with<R>(
         &self,
         then: impl FnOnce(&ModeContext<T>, &RowCells<T>, &Direction<T>) -> R,
     ) -> R {
@@ -190,7 +190,7 @@ impl<T: Real> Problem<T> {
     }
 
     /// A cell by the definitions, in double precision.
-    pub fn cell(&self, k: usize) -> Cell {
+    pub(crate) fn cell(&self, k: usize) -> Cell {
         let (o, rank) = (self.shape.others, self.shape.rank);
         let rows_of = |rows: &Rows<T>| -> (Vec<f64>, Vec<Vec<f64>>, f64) {
             let wide = |row: &[T]| row[..rank].iter().map(|x| x.to_f64()).collect::<Vec<_>>();
@@ -258,18 +258,18 @@ impl<T: Real> Problem<T> {
     }
 }
 
-pub struct Cell {
-    pub weight: f64,
-    pub residual: f64,
+pub(crate) struct Cell {
+    pub(crate) weight: f64,
+    pub(crate) residual: f64,
     /// The sum of the sizes of what the residual is made of: rounding errors are relative to it.
-    pub size: f64,
-    pub slope: Vec<f64>,
-    pub tangent: f64,
-    pub turn: Vec<f64>,
+    pub(crate) size: f64,
+    pub(crate) slope: Vec<f64>,
+    pub(crate) tangent: f64,
+    pub(crate) turn: Vec<f64>,
 }
 
 /// The rounding unit of `T`.
-pub fn unit<T: Real>() -> f64 {
+pub(crate) fn unit<T: Real>() -> f64 {
     if T::NAME == "f32" {
         f64::from(f32::EPSILON)
     } else {
@@ -279,7 +279,7 @@ pub fn unit<T: Real>() -> f64 {
 
 /// Asserts that `got` is `expected` but for rounding in sums of terms of total size `size`.
 #[track_caller]
-pub fn assert_close<T: Real>(got: f64, expected: f64, size: f64, what: &str) {
+pub(crate) fn assert_close<T: Real>(got: f64, expected: f64, size: f64, what: &str) {
     let allowed = 128.0 * unit::<T>() * size + 1e-300;
     assert!(
         (got - expected).abs() <= allowed,

@@ -1,6 +1,7 @@
 //! An unfinished fit on disk.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use safetensors::tensor::SafeTensors;
@@ -52,13 +53,44 @@ pub fn checkpoint_path(model: &Path) -> PathBuf {
 ///
 /// It is one safetensors file, there whole or not at all if the process is killed. It is not forced
 /// to disk: after a power cut it may be an older one or broken, and a broken one is refused.
+///
+/// ```
+/// use quadfill::file::{Fingerprint, checkpoint_path, load_checkpoint, save_checkpoint};
+/// use quadfill::model::{Kernel, ModelSpec};
+/// use quadfill::solve::{Event, FitConfig, Observer, Silent, fit, resume};
+/// use quadfill::{Labels, Mode, Observations, OnDuplicate};
+/// use std::path::PathBuf;
+///
+/// struct Keep(PathBuf, Fingerprint);
+/// impl Observer<f64> for Keep {
+///     fn event(&mut self, event: Event<'_, f64>) {
+///         if let Event::Checkpoint(progress) = event {
+///             save_checkpoint(&self.0, &self.1, progress).expect("there is room on the disk");
+///         }
+///     }
+/// }
+/// # let modes = vec![Mode::new("a", Labels::range(2)), Mode::new("b", Labels::range(2))];
+/// # let indices = vec![vec![0, 0, 1], vec![0, 1, 0]];
+/// # let data = Observations::new(modes, indices, vec![1.0, 2.0, 3.0], None, OnDuplicate::Error)?;
+/// # let mut config = FitConfig::new(ModelSpec::quadratic(Kernel::pairwise(2), 1));
+/// # config.penalty = Some(1e-3);
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let model = folder.path().join("model");
+/// let (path, fingerprint) = (checkpoint_path(&model), Fingerprint::new(&data, &config));
+/// let whole = fit(data.clone(), &config, &mut Keep(path.clone(), fingerprint.clone()))?;
+///
+/// let progress = load_checkpoint(&path, &fingerprint, &data.sizes())?;
+/// let resumed = resume(data, &config, progress, &mut Silent)?;
+/// assert_eq!(resumed.parameters, whole.parameters);
+/// # Ok::<(), quadfill::Error>(())
+/// ```
 pub fn save_checkpoint<T: Real>(
     path: &Path,
     fingerprint: &Fingerprint,
     progress: &Progress<T>,
 ) -> Result<()> {
-    let bytes = to_bytes(fingerprint, progress);
     let write = || {
+        let bytes = to_bytes(fingerprint, progress)?;
         let partial = Partial::beside(path)?;
         fs::write(partial.path(), bytes)?;
         fs::rename(partial.path(), path)
@@ -76,7 +108,7 @@ pub fn load_checkpoint<T: Real>(
     sizes: &[usize],
 ) -> Result<Progress<T>> {
     let bytes = fs::read(path).map_err(|source| {
-        if source.kind() == std::io::ErrorKind::NotFound {
+        if source.kind() == io::ErrorKind::NotFound {
             refuse(
                 path,
                 "there is no checkpoint to resume from: run the fit without --resume".to_owned(),
@@ -132,7 +164,7 @@ fn refuse(path: &Path, reason: String) -> Error {
     }
 }
 
-fn to_bytes<T: Real>(fingerprint: &Fingerprint, progress: &Progress<T>) -> Vec<u8> {
+fn to_bytes<T: Real>(fingerprint: &Fingerprint, progress: &Progress<T>) -> io::Result<Vec<u8>> {
     let mut all = tensors::collect("", &progress.parameters);
     if let Some(best) = &progress.best {
         all.extend(tensors::collect(BEST, best));
@@ -155,9 +187,7 @@ fn checksum<T: Real>(progress: &Progress<T>) -> String {
     for parameters in std::iter::once(&progress.parameters).chain(&progress.best) {
         hash.number(parameters.as_slice().len() as u64);
         let numbers = parameters.as_slice().iter().map(|x| x.to_f64());
-        for number in numbers.chain([parameters.mean]) {
-            hash.number(number.to_bits());
-        }
+        hash.numbers(numbers.chain([parameters.mean]).map(f64::to_bits));
     }
     hash.finish()
 }

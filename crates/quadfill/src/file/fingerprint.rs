@@ -38,18 +38,18 @@ impl Fingerprint {
             hash.bytes(mode.name.as_bytes());
             hash.number(mode.labels.len() as u64);
             match &mode.labels {
-                Labels::Integers(labels) => labels.iter().for_each(|&l| hash.number(l as u64)),
+                Labels::Integers(labels) => hash.numbers(labels.iter().map(|&l| l as u64)),
                 Labels::Text(text) => {
-                    (0..text.len()).for_each(|l| hash.bytes(text.name(l).as_bytes()));
+                    for label in 0..text.len() {
+                        hash.bytes(text.name(label).as_bytes());
+                    }
                 }
             }
-            data.indices(at).iter().for_each(|&i| hash.number(i.into()));
+            hash.numbers(data.indices(at).iter().map(|&i| i.into()));
         }
         for column in std::iter::once(data.values()).chain(data.weights()) {
             hash.number(column.len() as u64);
-            column
-                .iter()
-                .for_each(|x| hash.number(x.to_f64().to_bits()));
+            hash.numbers(column.iter().map(|x| x.to_f64().to_bits()));
         }
 
         let untimed = FitConfig {
@@ -86,6 +86,12 @@ impl Hash {
             .wrapping_mul(0xc2b2_ae3d_27d4_eb4f)
             .rotate_left(31);
         *b = b.wrapping_add(*a);
+    }
+
+    pub(super) fn numbers(&mut self, words: impl Iterator<Item = u64>) {
+        for word in words {
+            self.number(word);
+        }
     }
 
     /// With its length, so that neighbours cannot trade letters.

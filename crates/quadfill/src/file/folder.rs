@@ -9,8 +9,9 @@ use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
+use super::checkpoint::checkpoint_path;
 use super::describe::FORMAT;
-use super::partial::{Partial, hidden, parent};
+use super::partial::{Partial, hidden, parent, remove_leftovers};
 use crate::error::{Error, Result};
 
 /// The description.
@@ -141,6 +142,8 @@ pub(super) fn write(path: &Path, contents: [&[u8]; 3]) -> Result<()> {
 
 fn replace(path: &Path, contents: [&[u8]; 3]) -> io::Result<()> {
     let target = behind_link(path);
+    remove_leftovers(&target);
+    remove_leftovers(&checkpoint_path(&target));
     let partial = Partial::beside(&target)?;
     fs::create_dir(partial.path())?;
     for (name, bytes) in FILES.iter().zip(contents) {

@@ -23,6 +23,7 @@ mod tensors;
 pub use checkpoint::{checkpoint_path, load_checkpoint, parse_checkpoint, save_checkpoint};
 pub use fingerprint::Fingerprint;
 
+use std::io;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -160,18 +161,21 @@ impl<T: Real> Model<T> {
                     .to_owned(),
             });
         }
-        let [json, tensors, labels] = self.to_bytes();
+        let [json, tensors, labels] = self.to_bytes().map_err(|source| Error::Io {
+            path: path.to_owned(),
+            source,
+        })?;
         folder::write(path, [&json, &tensors, &labels])
     }
 
     /// The contents of `model.json`, `model.safetensors` and `labels.jsonl`.
-    fn to_bytes(&self) -> [Vec<u8>; 3] {
+    fn to_bytes(&self) -> io::Result<[Vec<u8>; 3]> {
         let tensors = tensors::collect("", &self.parameters);
-        [
+        Ok([
             Description::new(&self.spec, &self.modes, &self.notes).to_bytes(),
-            tensors::to_bytes(tensors, "format", describe::FORMAT.to_owned()),
+            tensors::to_bytes(tensors, "format", describe::FORMAT.to_owned())?,
             labels::to_bytes(&self.modes),
-        ]
+        ])
     }
 
     /// Predicts with this model.

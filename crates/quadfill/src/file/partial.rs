@@ -14,7 +14,6 @@ impl Partial {
     /// A name that no other process and no other thread uses.
     pub(super) fn beside(target: &Path) -> io::Result<Self> {
         static COUNTER: AtomicU64 = AtomicU64::new(0);
-        remove_leftovers(target);
         let turn = COUNTER.fetch_add(1, Ordering::Relaxed);
         let name = format!("{}-{turn}.partial", std::process::id());
         Ok(Self(hidden(target, &name)?))
@@ -60,9 +59,9 @@ pub(super) fn parent(path: &Path) -> &Path {
     }
 }
 
-/// Removes what a killed process left behind. Only where the system tells which processes live; if
+/// Removes what killed processes left behind when they were writing `target`. Only where the system tells which processes live; if
 /// one lives on another machine that shares the folder, its write fails and says so.
-fn remove_leftovers(target: &Path) {
+pub(super) fn remove_leftovers(target: &Path) {
     if !Path::new("/proc/self").exists() {
         return;
     }

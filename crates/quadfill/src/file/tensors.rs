@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::io;
 
 use safetensors::tensor::{Dtype, SafeTensors, TensorView, View};
 
@@ -86,10 +87,14 @@ pub(super) fn collect<T: Real>(prefix: &str, parameters: &Parameters<T>) -> Vec<
 }
 
 /// The bytes of a safetensors file with one entry of metadata: with more, their order in the file
-/// would change from run to run.
-pub(super) fn to_bytes(tensors: Vec<(String, Tensor)>, key: &str, text: String) -> Vec<u8> {
+/// would change from run to run. A text of more than 100 MB does not fit into the format.
+pub(super) fn to_bytes(
+    tensors: Vec<(String, Tensor)>,
+    key: &str,
+    text: String,
+) -> io::Result<Vec<u8>> {
     let metadata = HashMap::from([(key.to_owned(), text)]);
-    safetensors::serialize(tensors, Some(metadata)).expect("shapes and lengths agree")
+    safetensors::serialize(tensors, Some(metadata)).map_err(io::Error::other)
 }
 
 /// Opens the bytes of a safetensors file.

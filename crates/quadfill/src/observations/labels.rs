@@ -87,8 +87,8 @@ impl Labels {
         match self {
             Self::Integers(labels) => {
                 // Ids that start at 0 or 1 without gaps are found without a search.
-                let guess = value.checked_sub(*labels.first()?)?;
-                if let Ok(guess) = usize::try_from(guess)
+                let guess = value.checked_sub(*labels.first()?);
+                if let Some(guess) = guess.and_then(|guess| usize::try_from(guess).ok())
                     && labels.get(guess) == Some(&value)
                 {
                     return Some(guess as u32);
@@ -224,5 +224,9 @@ mod tests {
         assert_eq!(labels.find_integer(3), None);
         assert_eq!(labels.find_integer(i64::MIN), None);
         assert_eq!(Labels::from_integers(vec![]).find_integer(0), None);
+        // The distance to the first label is no 64-bit number.
+        let far = Labels::from_integers(vec![i64::MIN, 0, i64::MAX]);
+        assert_eq!(far.find_integer(0), Some(1));
+        assert_eq!(far.find_integer(i64::MAX), Some(2));
     }
 }

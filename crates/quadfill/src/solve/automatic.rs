@@ -18,6 +18,8 @@ use quadfill_kernels::Real;
 pub(super) const PATH_DEPTH: f64 = 1e-6;
 /// Columns that the first path of an exact fit has to spare.
 const SPARE_COLUMNS: usize = 2;
+/// How far up the penalty of a CP model is tried.
+const PATH_HEIGHT: f64 = 1e3;
 /// Where the second path of an exact fit begins and ends, as shares of the first one's start.
 const TRIM_FIRST: f64 = 1e-2;
 const TRIM_LAST: f64 = 1e-8;
@@ -25,6 +27,14 @@ const TRIM_LAST: f64 = 1e-8;
 const POLISH_STEPS: usize = 30;
 /// The most sweeps at the chosen penalty.
 const REFIT_SETTLING: usize = 50;
+
+/// One path to be judged on held-out data.
+#[derive(Debug, Clone, Copy)]
+struct Choice {
+    offsets: Offsets,
+    /// The last penalty over the first.
+    end: f64,
+}
 
 impl<T: Real> Runner<'_, T> {
     /// Finds out by itself whether the data are exact, and which penalty and offsets they want.
@@ -125,11 +135,8 @@ impl<T: Real> Runner<'_, T> {
                         ),
                 }
             });
-            let kept = trim::keep_principal(progress.parameters, &spec, &views.sizes());
-            progress = Progress {
-                parameters: kept,
-                ..self.begin(Stage::Trim, &spec, first, zero, Some(&progress.notes))
-            };
+            let kept = trim::keep_principal(progress.parameters.clone(), &spec, &views.sizes());
+            progress = self.begin(Stage::Trim, &spec, first, kept, Some(&progress));
             match end {
                 End::Left | End::Stuck => return Ok(Err(Box::new(progress))),
                 End::Sweeps | End::Time => {
@@ -168,14 +175,8 @@ impl<T: Real> Runner<'_, T> {
                 )));
             }
             let path = progress.notes.path.clone();
-            let parameters = progress.parameters;
-            progress = self.begin(
-                Stage::Polish,
-                &spec,
-                first,
-                parameters,
-                Some(&progress.notes),
-            );
+            let parameters = progress.parameters.clone();
+            progress = self.begin(Stage::Polish, &spec, first, parameters, Some(&progress));
             progress.notes.path = path;
         }
         objective.set_penalty(0.0);
@@ -214,11 +215,22 @@ impl<T: Real> Runner<'_, T> {
         Ok((Views::new(train), validation))
     }
 
-    fn offset_choices(&self) -> Vec<Offsets> {
-        self.config.offsets.map_or_else(
+    /// What hold-out tries: each choice of offsets, and for CP, which starts in the middle, the way
+    /// up as well as the way down.
+    fn choices(&self) -> Vec<Choice> {
+        let offsets = self.config.offsets.map_or_else(
             || vec![Offsets::None, Offsets::Mean, Offsets::Modes],
             |o| vec![o],
-        )
+        );
+        let ends: &[f64] = if self.config.model.interaction == Interaction::Cp {
+            &[PATH_DEPTH, PATH_HEIGHT]
+        } else {
+            &[PATH_DEPTH]
+        };
+        offsets
+            .into_iter()
+            .flat_map(|offsets| ends.iter().map(move |&end| Choice { offsets, end }))
+            .collect()
     }
 
     fn candidate_spec(&self, offsets: Offsets) -> ModelSpec {
@@ -237,7 +249,9 @@ impl<T: Real> Runner<'_, T> {
             .collect();
         let values: Vec<f64> = validation.values().iter().map(|v| v.to_f64()).collect();
         let steps = self.path_steps(train);
-        for (candidate, offsets) in self.offset_choices().into_iter().enumerate() {
+        let is_product = self.config.model.interaction == Interaction::Cp;
+        for (candidate, choice) in self.choices().into_iter().enumerate() {
+            let offsets = choice.offsets;
             let spec = self.candidate_spec(offsets);
             let mut state = match progress.take() {
                 Some(p) if p.notes.stage == Stage::HoldOut(candidate) => p,
@@ -247,20 +261,19 @@ impl<T: Real> Runner<'_, T> {
                 }
                 before => {
                     let (lambda_max, parameters) = self.path_start(train, &spec)?;
-                    let notes = before.as_ref().map(|p| &p.notes);
                     self.begin(
                         Stage::HoldOut(candidate),
                         &spec,
                         lambda_max,
                         parameters,
-                        notes,
+                        before.as_ref(),
                     )
                 }
             };
             let first = state.notes.lambda_max;
             let schedule = Schedule {
                 first,
-                last: first * PATH_DEPTH,
+                last: first * choice.end,
                 steps,
             };
             let mut objective = self.objective(train, &spec, first)?;
@@ -273,6 +286,9 @@ impl<T: Real> Runner<'_, T> {
             let end = self.run(&mut objective, &mut state, plan, |progress, _| {
                 let judged =
                     Predictor::new(&spec, &progress.parameters).evaluate(&columns, &values);
+                if is_product && is_best(progress, judged.rmse) {
+                    progress.best = Some(progress.parameters.clone());
+                }
                 let mut path = progress.notes.path.clone();
                 if let Some(last) = path.last_mut() {
                     last.validation_rmse = Some(judged.rmse);
@@ -317,15 +333,18 @@ impl<T: Real> Runner<'_, T> {
         let spec = self.candidate_spec(best.offsets);
         let mut state = if matches!(progress.notes.stage, Stage::Refit | Stage::Solve) {
             progress
+        } else if let Some(parameters) = progress.best.clone() {
+            // A random start may lead elsewhere: go on from what was judged best.
+            self.begin(
+                Stage::Solve,
+                &spec,
+                best.lambda_max,
+                parameters,
+                Some(&progress),
+            )
         } else {
             let (lambda_max, parameters) = self.path_start(views, &spec)?;
-            self.begin(
-                Stage::Refit,
-                &spec,
-                lambda_max,
-                parameters,
-                Some(&progress.notes),
-            )
+            self.begin(Stage::Refit, &spec, lambda_max, parameters, Some(&progress))
         };
         let mut objective = self.objective(views, &spec, best.penalty)?;
         let (_, status) =
@@ -333,4 +352,11 @@ impl<T: Real> Runner<'_, T> {
         let rmse = Some(best.validation_rmse);
         Ok(self.finish(&objective, state, status, best.path, rmse))
     }
+}
+
+/// Whether an error on the held-out part is smaller than any before.
+fn is_best<T: Real>(progress: &Progress<T>, rmse: f64) -> bool {
+    let earlier = progress.notes.candidates.iter().map(|c| c.validation_rmse);
+    let here = progress.notes.path.iter().filter_map(|p| p.validation_rmse);
+    earlier.chain(here).all(|other| rmse < other)
 }

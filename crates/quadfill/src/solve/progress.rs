@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::events::{PathPoint, Stage, null_is_infinite};
+use super::events::{PathPoint, Stage};
 use crate::model::{ModelSpec, Offsets, Parameters};
 use quadfill_kernels::Real;
 
@@ -16,7 +16,6 @@ pub struct Candidate {
     /// The penalty at which its path began.
     pub lambda_max: f64,
     /// The error there.
-    #[serde(deserialize_with = "null_is_infinite")]
     pub validation_rmse: f64,
     /// Its path.
     pub path: Vec<PathPoint>,
@@ -36,7 +35,6 @@ pub struct ProgressNotes {
     /// Where the stage's path began.
     pub lambda_max: f64,
     /// The objective after the last step.
-    #[serde(deserialize_with = "null_is_infinite")]
     pub objective: f64,
     /// How many of the last steps hardly lowered it.
     pub quiet: usize,
@@ -55,6 +53,6 @@ pub struct Progress<T: Real> {
     pub notes: ProgressNotes,
     /// The parameters there.
     pub parameters: Parameters<T>,
-    /// The CP parameters that did best on the held-out part so far.
+    /// The best parameters on the held-out part so far, for models that cannot find back to them.
     pub best: Option<Parameters<T>>,
 }

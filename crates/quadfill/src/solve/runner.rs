@@ -114,7 +114,11 @@ impl<'a, T: Real> Runner<'a, T> {
             .sqrt()
             .max(f64::MIN_POSITIVE);
         if spec.interaction == Interaction::Cp {
-            return start::product_path_start(objective, deviation, self.config.seed);
+            return Ok(start::product_path_start(
+                objective,
+                deviation,
+                self.config.seed,
+            ));
         }
         let spectrum = Spectrum::new(&objective, &parameters, spec.rank, self.config.seed);
         spectrum.write_factors(&mut parameters, 0.1 * deviation.sqrt());
@@ -128,23 +132,23 @@ impl<'a, T: Real> Runner<'a, T> {
         spec: &ModelSpec,
         lambda_max: f64,
         parameters: Parameters<T>,
-        before: Option<&ProgressNotes>,
+        before: Option<&Progress<T>>,
     ) -> Progress<T> {
         Progress {
             notes: ProgressNotes {
                 stage,
                 spec: spec.clone(),
                 step: 0,
-                sweeps: before.map_or(0, |notes| notes.sweeps),
+                sweeps: before.map_or(0, |p| p.notes.sweeps),
                 lambda_max,
                 objective: f64::MAX,
                 quiet: 0,
                 path: Vec::new(),
-                candidates: before.map_or_else(Vec::new, |notes| notes.candidates.clone()),
+                candidates: before.map_or_else(Vec::new, |p| p.notes.candidates.clone()),
                 seconds: self.seconds(),
             },
             parameters,
-            best: None,
+            best: before.and_then(|p| p.best.clone()),
         }
     }
 
@@ -154,7 +158,7 @@ impl<'a, T: Real> Runner<'a, T> {
         objective: &mut Objective<'_, T>,
         progress: &mut Progress<T>,
         steps: Steps<'_, T>,
-        mut judge: impl FnMut(&Progress<T>, &StepReport) -> Verdict,
+        mut judge: impl FnMut(&mut Progress<T>, &StepReport) -> Verdict,
     ) -> End {
         self.observer.event(Event::Stage {
             stage: progress.notes.stage,

@@ -212,32 +212,57 @@ pub fn random<T: Real>(spec: &ModelSpec, views: &Views<T>, seed: u64) -> Paramet
 }
 
 /// Where the path of a CP model begins. Zero is a strict local minimum of CP under any penalty, so
-/// there is no largest penalty to start from: this finds one at which a random start does not
-/// collapse, and the point that a few sweeps reach there.
+/// there is no largest penalty to start from: this finds one at which no column of a random start
+/// dies, and takes the best of some starts there.
 pub(super) fn product_path_start<T: Real>(
     mut objective: Objective<'_, T>,
     deviation: f64,
     seed: u64,
-) -> crate::error::Result<(f64, Parameters<T>)> {
-    const TRIES: usize = 16;
-    const SWEEPS: usize = 5;
+) -> (f64, Parameters<T>) {
+    const PENALTIES: usize = 10;
+    const STARTS: u64 = 4;
+    const SWEEPS: usize = 10;
     let spec = objective.spec().clone();
     let views = objective.views();
     let rows: usize = spec.group_sizes(&views.sizes()).iter().sum();
     let order = spec.modes() as f64;
     let mut penalty = deviation.powf(2.0 - 2.0 / order) / rows as f64;
-    let start = random(&spec, views, seed);
-    for _ in 0..TRIES {
+    let mut best: Option<(f64, Parameters<T>)> = None;
+    for _ in 0..PENALTIES {
         objective.set_penalty(penalty);
-        let mut parameters = start.clone();
-        let mut data = 0.0;
-        for _ in 0..SWEEPS {
-            data = super::als::sweep(&objective, &mut parameters);
+        for start in 0..STARTS {
+            let mut parameters = random(&spec, views, seed.wrapping_add(start));
+            let mut data = 0.0;
+            for _ in 0..SWEEPS {
+                data = super::als::sweep(&objective, &mut parameters);
+            }
+            let alive = weakest_column(&parameters) > 0.01;
+            if alive && best.as_ref().is_none_or(|(other, _)| data < *other) {
+                best = Some((data, parameters));
+            }
         }
-        if data < 0.9 * deviation * deviation {
-            return Ok((penalty, parameters));
+        if let Some((_, parameters)) = best {
+            return (penalty, parameters);
         }
         penalty /= 4.0;
     }
-    Ok((penalty, start))
+    (penalty, random(&spec, views, seed))
+}
+
+/// The size of the smallest rank-one term over that of the largest.
+fn weakest_column<T: Real>(parameters: &Parameters<T>) -> f64 {
+    let rows = parameters.layout().rows();
+    let sizes: Vec<f64> = (0..parameters.layout().rank())
+        .map(|column| {
+            (0..rows.len())
+                .map(|group| {
+                    let entries =
+                        (0..rows[group]).map(|label| parameters.row(group, label)[column].to_f64());
+                    entries.map(|u| u * u).sum::<f64>().sqrt()
+                })
+                .product()
+        })
+        .collect();
+    let largest = sizes.iter().fold(f64::MIN_POSITIVE, |max, &s| max.max(s));
+    sizes.iter().fold(f64::INFINITY, |min, &s| min.min(s)) / largest
 }

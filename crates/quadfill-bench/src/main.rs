@@ -1,0 +1,53 @@
+//! Speed, memory and reading, beside this machine's limits and any peers that are set up.
+//!
+//! `quadfill-bench [--peers VENV] [--only sweep|small|reading|memory]` prints one line per figure.
+//! Peers run as Python scripts on the very same data, in the same run.
+#![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
+
+mod clock;
+mod data;
+mod memory;
+mod peers;
+mod reading;
+mod sweeps;
+
+use anyhow::{Context, bail};
+use std::path::PathBuf;
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+fn main() -> anyhow::Result<()> {
+    let mut peers = None;
+    let mut only = None;
+    let mut args = std::env::args().skip(1);
+    while let Some(arg) = args.next() {
+        let mut value = || args.next().with_context(|| format!("{arg} needs a value"));
+        match arg.as_str() {
+            "--peers" => peers = Some(PathBuf::from(value()?)),
+            "--only" => only = Some(value()?),
+            _ => bail!(
+                "unknown argument {arg}: use --peers VENV or --only sweep|small|reading|memory"
+            ),
+        }
+    }
+    let wants = |part: &str| only.as_deref().is_none_or(|only| only == part);
+    let peers = peers::Peers::new(peers.as_deref())?;
+    let folder = PathBuf::from("bench-out");
+    std::fs::create_dir_all(&folder)?;
+    let kernels = quadfill_kernels::Kernels::detect();
+    println!("instruction set    {}", kernels.isa());
+    if wants("sweep") {
+        sweeps::ratings(&peers, &folder)?;
+    }
+    if wants("small") {
+        sweeps::small(&peers, &folder)?;
+    }
+    if wants("reading") {
+        reading::run(&peers, &folder)?;
+    }
+    if wants("memory") {
+        memory::run(&folder)?;
+    }
+    Ok(())
+}

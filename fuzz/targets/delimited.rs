@@ -1,0 +1,5 @@
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    quadfill_fuzz::read_anything(quadfill_io::Format::Delimited, bytes);
+});
