@@ -5,7 +5,9 @@
     reason = "a test that cannot set itself up has failed"
 )]
 
+mod broken_cases;
 mod broken_input;
 mod commands;
+mod manners;
 mod place;
 mod same_bits;

@@ -104,3 +104,24 @@ pub(crate) fn model_bytes(model: &Path) -> Vec<(String, Vec<u8>)> {
     files.sort();
     files
 }
+
+/// Makes small exact data.
+pub(crate) const SYNTH: [&str; 10] = [
+    "synth",
+    "--dims",
+    "20,15,10",
+    "--rank",
+    "2",
+    "--observations",
+    "500",
+    "-o",
+    "train.tns",
+    "--seed=1",
+];
+
+/// A folder with `train.tns` and `test.tns`.
+pub(crate) fn place_with_data() -> Place {
+    let place = Place::new();
+    place.succeed(&[&SYNTH[..], &["--test", "test.tns"]].concat());
+    place
+}
