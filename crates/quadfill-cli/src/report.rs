@@ -14,7 +14,11 @@ pub(crate) fn number(value: f64) -> String {
         format!("{value:.2e}")
     } else {
         let digits = (3 - size.log10().floor() as i32).clamp(0, 6) as usize;
-        format!("{value:.digits$}")
+        let text = format!("{value:.digits$}");
+        match digits {
+            0 => text,
+            _ => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        }
     }
 }
 
@@ -112,7 +116,8 @@ mod tests {
         for (value, text) in [
             (0.0, "0"),
             (0.123_456, "0.1235"),
-            (-2.5, "-2.500"),
+            (-2.5, "-2.5"),
+            (300.0, "300"),
             (1.5e-9, "1.50e-9"),
             (1234.5, "1234"),
             (2e7, "2.00e7"),

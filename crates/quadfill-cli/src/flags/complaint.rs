@@ -44,6 +44,7 @@ pub(crate) fn refusal(error: &clap::Error, arguments: &[String]) -> Refusal {
         }
         ErrorKind::UnknownArgument => match text(ContextKind::SuggestedArg) {
             Some(near) => format!("there is no `{flag}`: did you mean `{near}`?"),
+            None if !flag.starts_with('-') => format!("`{flag}` is one argument too many: {help}"),
             None => format!("there is no `{flag}`: {help}"),
         },
         ErrorKind::InvalidValue if value.is_empty() => {
@@ -70,10 +71,12 @@ pub(crate) fn refusal(error: &clap::Error, arguments: &[String]) -> Refusal {
     })
 }
 
-/// `--flag value`, without the placeholder that the parser puts behind the flag.
+/// `--flag value`, without the placeholder that the parser puts behind the flag or in its place.
 fn given(flag: &str, value: &str) -> String {
-    let name = flag.split([' ', '=']).next().unwrap_or(flag);
-    format!("{name} {value}")
+    match flag.split([' ', '=']).next() {
+        Some(name) if name.starts_with('-') => format!("{name} {value}"),
+        _ => format!("`{value}`"),
+    }
 }
 
 fn first_line(text: &str) -> String {

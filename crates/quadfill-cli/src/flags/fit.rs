@@ -71,7 +71,7 @@ struct ChoiceFlags {
     #[command(flatten)]
     model: ModelFlags,
     /// Columns of the factors
-    #[arg(long, value_name = "R", default_value = "10", value_parser = values::count)]
+    #[arg(long, value_name = "R", default_value = "10", value_parser = values::count, allow_negative_numbers = true)]
     rank: usize,
     /// Modes that share their factors: head,tail
     #[arg(long, value_name = "MODES")]
@@ -104,10 +104,10 @@ struct SearchFlags {
     #[arg(long, value_name = "SHARE", default_value = "0.1", value_parser = values::real, allow_negative_numbers = true)]
     validation: f64,
     /// Steps of the path; 300 by default, 100 for many observations
-    #[arg(long, value_name = "N", value_parser = values::count)]
+    #[arg(long, value_name = "N", value_parser = values::count, allow_negative_numbers = true)]
     path_steps: Option<usize>,
     /// The most iterations of any solver
-    #[arg(long, value_name = "N", value_parser = values::count)]
+    #[arg(long, value_name = "N", value_parser = values::count, allow_negative_numbers = true)]
     sweeps: Option<usize>,
     /// Relative decrease of the objective to stop at; 0 switches every early stop off
     #[arg(long, value_name = "T", default_value = "1e-7", value_parser = values::real, allow_negative_numbers = true)]

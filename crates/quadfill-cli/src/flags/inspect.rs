@@ -25,7 +25,7 @@ pub(crate) struct InspectFlags {
     #[command(flatten)]
     pub(crate) model: ModelFlags,
     /// Columns of the factors [default: 10 where a model is asked for]
-    #[arg(long, value_name = "R", value_parser = values::count)]
+    #[arg(long, value_name = "R", value_parser = values::count, allow_negative_numbers = true)]
     pub(crate) rank: Option<usize>,
     /// The offsets to count with
     #[arg(long, value_name = "WHICH", value_enum, default_value = "none")]

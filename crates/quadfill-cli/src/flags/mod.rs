@@ -60,10 +60,10 @@ pub(crate) struct GlobalFlags {
     #[arg(short, long, global = true)]
     pub(crate) quiet: bool,
     /// Threads to work with, all cores by default; results do not depend on it
-    #[arg(long, global = true, value_name = "N", value_parser = values::count)]
+    #[arg(long, global = true, value_name = "N", value_parser = values::count, allow_negative_numbers = true)]
     pub(crate) threads: Option<usize>,
     /// Decides everything that is random
-    #[arg(long, global = true, value_name = "N", default_value = "0", value_parser = values::seed)]
+    #[arg(long, global = true, value_name = "N", default_value = "0", value_parser = values::seed, allow_negative_numbers = true)]
     pub(crate) seed: u64,
 }
 
@@ -71,7 +71,7 @@ pub(crate) struct GlobalFlags {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Synth(SynthFlags),
-    Fit(FitFlags),
+    Fit(Box<FitFlags>),
     Predict(PredictFlags),
     Evaluate(EvaluateFlags),
     Inspect(InspectFlags),

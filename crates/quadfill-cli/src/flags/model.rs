@@ -131,18 +131,24 @@ mod tests {
             "cp",
             "pairs:1-2,1-3",
         ] {
-            let spec = ModelChoice::parse(name).unwrap().spec(3, 2).unwrap();
+            let spec = ModelChoice::parse(name)
+                .expect("sound")
+                .spec(3, 2)
+                .expect("sound");
             assert_eq!(describe(&spec.interaction), name);
         }
-        let kernel = ModelChoice::Kernel(Kernel::parse("1 2; 2 3").unwrap());
-        assert_eq!(describe(&kernel.spec(2, 1).unwrap().interaction), "kernel");
+        let kernel = ModelChoice::Kernel(Kernel::parse("1 2; 2 3").expect("sound"));
+        assert_eq!(
+            describe(&kernel.spec(2, 1).expect("sound").interaction),
+            "kernel"
+        );
         assert!(kernel.spec(3, 1).is_err());
     }
 
     #[test]
     fn pairs_count_from_one() {
         assert_eq!(
-            ModelChoice::parse("pairs:1-2,2-3").unwrap(),
+            ModelChoice::parse("pairs:1-2,2-3").expect("sound"),
             ModelChoice::Pairs(vec![(0, 1), (1, 2)])
         );
         assert!(ModelChoice::parse("pairs:0-1").is_err());

@@ -25,12 +25,12 @@ pub(crate) struct SynthFlags {
     #[arg(long, value_name = "SIZES", value_parser = values::sizes)]
     dims: std::vec::Vec<usize>,
     /// Columns of the factors
-    #[arg(long, value_name = "R", default_value = "10", value_parser = values::count)]
+    #[arg(long, value_name = "R", default_value = "10", value_parser = values::count, allow_negative_numbers = true)]
     rank: usize,
     #[command(flatten)]
     model: ModelFlags,
     /// How many cells to write
-    #[arg(short = 'm', long, value_name = "M", value_parser = values::count)]
+    #[arg(short = 'm', long, value_name = "M", value_parser = values::count, allow_negative_numbers = true)]
     observations: usize,
     /// Deviation of the noise on the values, relative to their root mean square
     #[arg(long, value_name = "SHARE", default_value = "0", value_parser = values::amount, allow_negative_numbers = true)]
@@ -42,11 +42,11 @@ pub(crate) struct SynthFlags {
     #[arg(long, value_name = "FILE")]
     test: Option<PathBuf>,
     /// How many of them; 20000 by default, or all that are left
-    #[arg(long, value_name = "M", value_parser = values::count, requires = "test")]
+    #[arg(long, value_name = "M", value_parser = values::count, allow_negative_numbers = true, requires = "test")]
     test_observations: Option<usize>,
     /// Draw until every label has this many observations; as many as the rank by default, or fewer
     /// where that is out of reach
-    #[arg(long, value_name = "K", value_parser = values::natural)]
+    #[arg(long, value_name = "K", value_parser = values::natural, allow_negative_numbers = true)]
     min_per_label: Option<usize>,
 }
 

@@ -119,7 +119,7 @@ mod tests {
     fn recipe(dims: &[usize], observations: usize, test: usize) -> Recipe {
         Recipe {
             spec: ModelSpec::quadratic(Kernel::pairwise(dims.len()), 2),
-            shape: Shape::new(dims).unwrap(),
+            shape: Shape::new(dims).expect("sound"),
             observations,
             test_observations: Some(test),
             noise: 0.0,
@@ -138,9 +138,11 @@ mod tests {
     fn cells_are_distinct_and_test_cells_are_others() {
         // Sparse, dense, nearly full, and a full tensor cut in two.
         for (observations, test) in [(100, 50), (500, 200), (990, 10), (10, 990), (250, 750)] {
-            let planted = recipe(&[10, 10, 10], observations, test).make().unwrap();
+            let planted = recipe(&[10, 10, 10], observations, test)
+                .make()
+                .expect("sound");
             let train = cells(&planted.train);
-            let test_cells = cells(&planted.test.unwrap());
+            let test_cells = cells(&planted.test.expect("sound"));
             assert_eq!((train.len(), test_cells.len()), (observations, test));
             assert!(train.is_disjoint(&test_cells));
         }
@@ -148,26 +150,29 @@ mod tests {
 
     #[test]
     fn a_test_file_does_not_change_the_training_data() {
-        let with = recipe(&[10, 10, 10], 100, 50).make().unwrap();
+        let with = recipe(&[10, 10, 10], 100, 50).make().expect("sound");
         let without = Recipe {
             test_observations: None,
             ..recipe(&[10, 10, 10], 100, 50)
         };
-        assert_eq!(with.train.columns, without.make().unwrap().train.columns);
+        assert_eq!(
+            with.train.columns,
+            without.make().expect("sound").train.columns
+        );
     }
 
     #[test]
     fn noise_has_the_size_that_was_asked_for() {
         let clean = recipe(&[50, 50, 50], 20_000, 1)
             .make()
-            .unwrap()
+            .expect("sound")
             .train
             .values;
         let noisy = Recipe {
             noise: 0.1,
             ..recipe(&[50, 50, 50], 20_000, 1)
         };
-        let noisy = noisy.make().unwrap().train.values;
+        let noisy = noisy.make().expect("sound").train.values;
         let wrong: f64 = clean.iter().zip(&noisy).map(|(c, n)| (c - n).powi(2)).sum();
         let size: f64 = clean.iter().map(|c| c * c).sum();
         assert!(((wrong / size).sqrt() - 0.1).abs() < 0.003);

@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn every_cell_of_a_full_tensor_is_drawn_once() {
-        let shape = Shape::new(&[3, 4, 5]).unwrap();
+        let shape = Shape::new(&[3, 4, 5]).expect("sound");
         let columns = shape.draw(60, &mut stream(1, 0, 0));
         let mut keys: Vec<u128> = (0..60)
             .map(|row| shape.key(columns.iter().map(|column| column[row])))
@@ -150,11 +150,11 @@ mod tests {
 
     #[test]
     fn impossible_coverage_is_refused_with_the_numbers() {
-        let shape = Shape::new(&[10, 20]).unwrap();
+        let shape = Shape::new(&[10, 20]).expect("sound");
         let message = |observations, least| {
             shape
                 .check_coverage(observations, least)
-                .unwrap_err()
+                .expect_err("refused")
                 .to_string()
         };
         assert!(message(30, 2).contains("raise --observations to 40"));

@@ -4,7 +4,6 @@ use anyhow::Result;
 use quadfill::apply::Evaluation;
 use quadfill::file::Model;
 
-use super::bins;
 use super::judge::TestSet;
 use crate::flags::EvaluateFlags;
 use crate::output::Output;
@@ -19,7 +18,7 @@ pub(super) fn run(flags: &EvaluateFlags, output: Output) -> Result<()> {
         &flags.test,
         &options,
         &model.modes,
-        &bins::for_reading(&model.notes.bins),
+        &model.notes.bins,
         Some(&model.notes.value),
     )?;
     let judged = test.judge(model.predictor());

@@ -12,7 +12,6 @@ use quadfill::observations::Summary;
 use quadfill::solve::{PathPoint, Progress, Status};
 use serde::Serialize;
 
-use super::bins;
 use super::judge::in_words;
 use super::prepare::Prepared;
 use super::summary;
@@ -123,14 +122,7 @@ fn fit_in<T: Real>(plan: &FitPlan, output: Output) -> Result<FitReport> {
         resumed: plan.resume,
         data: about,
     };
-    let model = Model::new(
-        fit,
-        modes,
-        bins::for_storing(&bins),
-        value,
-        observations,
-        &config,
-    );
+    let model = Model::new(fit, modes, bins, value, observations, &config);
     let _whole = interrupt::writing();
     model.save(&plan.output)?;
     Checkpoints::remove(&checkpoint_path(&plan.output));

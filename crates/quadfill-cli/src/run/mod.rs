@@ -1,6 +1,5 @@
 //! What the commands do, one file each.
 
-mod bins;
 mod completions;
 mod demo;
 mod evaluate;

@@ -7,7 +7,6 @@ use quadfill::file::Model;
 use quadfill_io::{Predictions, QueryValues, read_query, write_predictions};
 use serde::Serialize;
 
-use super::bins;
 use crate::flags::PredictFlags;
 use crate::output::Output;
 use crate::report::grouped;
@@ -35,7 +34,7 @@ pub(super) fn run(flags: &PredictFlags, output: Output) -> Result<()> {
         &flags.query,
         &options,
         &model.modes,
-        &bins::for_reading(&model.notes.bins),
+        &model.notes.bins,
         QueryValues::Ignored,
     )?;
     let columns: Vec<&[u32]> = query.indices.iter().map(Vec::as_slice).collect();

@@ -106,10 +106,10 @@ mod tests {
             Mode::new("tail", Labels::from_names(["bob", "eve"])),
         ];
         let indices = vec![vec![0, 1], vec![0, 0], vec![0, 1]];
-        let data =
-            Observations::new(modes, indices, vec![1.0, 2.0], None, OnDuplicate::Error).unwrap();
+        let data = Observations::new(modes, indices, vec![1.0, 2.0], None, OnDuplicate::Error)
+            .expect("sound");
         let spec = ModelSpec::quadratic(Kernel::transe(3), 2);
-        let (data, spec) = tie(data, spec, &["head,3".to_owned()]).unwrap();
+        let (data, spec) = tie(data, spec, &["head,3".to_owned()]).expect("sound");
         assert_eq!(data.sizes(), [3, 1, 3]);
         assert_eq!(data.describe(0), "ann, 1, bob");
         assert_eq!(data.describe(1), "bob, 1, eve");

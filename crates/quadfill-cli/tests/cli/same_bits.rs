@@ -1,17 +1,9 @@
 //! A fit ends in the same bits on any number of threads, and after any number of deaths.
 
-#![expect(
-    clippy::unwrap_used,
-    reason = "a test that cannot set itself up has failed"
-)]
-#![expect(missing_docs, reason = "a test")]
-
-mod common;
-
 use std::process::Stdio;
 use std::time::Duration;
 
-use common::{Place, model_bytes};
+use crate::place::{Place, model_bytes};
 
 fn place_with_data(noise: &str) -> Place {
     let place = Place::new();

@@ -1,35 +1,18 @@
 //! Whatever the user can mend gets one sentence, exit code 2, and nothing is left on disk.
 
-#![expect(
-    clippy::unwrap_used,
-    reason = "a test that cannot set itself up has failed"
-)]
-#![expect(missing_docs, reason = "a test")]
-
-mod common;
-
 use std::fs;
 
-use common::Place;
-
-/// A command line, cut at blanks, and what it says after `quadfill: `.
-type Case = (&'static str, &'static str);
-
-const FILES: &[Case] = &[CASES_FILES];
-
-const FLAGS: &[Case] = &[CASES_FLAGS];
-
-const SYNTH: &[Case] = &[CASES_SYNTH];
-
-const MODELS: &[Case] = &[CASES_MODELS];
+use crate::broken_cases::{Case, FILES, FLAGS, MODELS, SYNTH};
+use crate::place::Place;
 
 /// Files that are broken, each in its own way, around one that is not.
 fn place() -> Place {
     let place = Place::new();
-    let good: String = (0..30)
-        .map(|i| format!("{},{},{}\n", i % 5, i % 6, i % 7))
+    let rows = (0..30).map(|i| format!("{},{},{}", i % 5, i % 6, i % 7));
+    let lines: Vec<String> = std::iter::once("user,film,stars".to_owned())
+        .chain(rows)
         .collect();
-    let good = format!("user,film,stars\n{good}");
+    let good = lines.join("\n");
     place.write("good.csv", &good);
     for (name, text) in [
         ("empty.csv", ""),
@@ -236,7 +219,7 @@ fn a_bad_environment_is_told() {
         .env("QUADFILL_CHECKPOINT_SECONDS", "soon")
         .output()
         .unwrap();
-    let ended = common::outcome(&ended);
+    let ended = crate::place::outcome(&ended);
     assert_eq!(ended.code, Some(2));
     assert_eq!(
         ended.stderr,

@@ -1,36 +1,9 @@
 //! Every command as a new user would run it.
 
-#![expect(
-    clippy::unwrap_used,
-    reason = "a test that cannot set itself up has failed"
-)]
-#![expect(missing_docs, reason = "a test")]
-
-mod common;
-
+use std::fmt::Write;
 use std::fs;
-use std::process::Stdio;
 
-use common::{Place, outcome};
-
-const SYNTH: [&str; 10] = [
-    "synth",
-    "--dims",
-    "20,15,10",
-    "--rank",
-    "2",
-    "--observations",
-    "500",
-    "-o",
-    "train.tns",
-    "--seed=1",
-];
-
-fn place_with_data() -> Place {
-    let place = Place::new();
-    place.succeed(&[&SYNTH[..], &["--test", "test.tns"]].concat());
-    place
-}
+use crate::place::{Place, SYNTH, place_with_data};
 
 /// Films that users like by taste: a sum of three products, as a pairwise model makes.
 fn films() -> (String, String) {
@@ -47,9 +20,9 @@ fn films() -> (String, String) {
                 let (a, b, c) = (u as f64 - 3.0, f as f64 * 0.5 - 1.0, 0.3 * d as f64 + 0.2);
                 let stars = a * b + a * c + b * c;
                 if (u * 7 + f * 3 + d * 5) % 4 == 0 {
-                    test += &format!("{film},{user},{stars},{day}\n");
+                    writeln!(test, "{film},{user},{stars},{day}").unwrap();
                 } else {
-                    train += &format!("{user},{film},{day},{stars}\n");
+                    writeln!(train, "{user},{film},{day},{stars}").unwrap();
                 }
             }
         }
@@ -383,13 +356,15 @@ fn times_are_cut_into_bins_that_the_model_remembers() {
     let place = Place::new();
     let mut rows = String::new();
     for i in 0..200u32 {
-        rows += &format!(
-            "{}\t{}\t{}\t{}\n",
+        writeln!(
+            rows,
+            "{}\t{}\t{}\t{}",
             i % 7,
             i % 11,
             (i % 7) * (i % 11),
             1000 + i * 3600
-        );
+        )
+        .unwrap();
     }
     place.write("u.data", rows);
     let columns = ["--modes", "1,2,4", "--value", "3"];
@@ -434,152 +409,4 @@ fn the_demo_leaves_everything_to_look_at() {
     let demo = place.json(&["demo", "--seed", "2"]);
     assert_eq!(demo["given"], 4000);
     assert_eq!(demo["cells"], 8_000_000);
-}
-
-#[test]
-fn help_has_examples_and_completions_name_the_commands() {
-    let place = Place::new();
-    for command in [
-        "synth",
-        "fit",
-        "predict",
-        "evaluate",
-        "inspect",
-        "demo",
-        "completions",
-    ] {
-        let help = place.succeed(&[command, "--help"]).stdout;
-        assert!(help.contains("Examples:\n  "), "{command}: {help}");
-    }
-    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
-        let script = place.succeed(&["completions", shell]).stdout;
-        assert!(script.contains("evaluate"), "{shell}");
-    }
-    assert!(
-        place
-            .succeed(&["--version"])
-            .stdout
-            .starts_with("quadfill ")
-    );
-}
-
-#[test]
-fn quiet_says_nothing_and_json_says_it_once() {
-    let place = place_with_data();
-    let fit = [
-        "fit",
-        "train.tns",
-        "-o",
-        "model",
-        "--rank",
-        "2",
-        "--penalty",
-        "0.1",
-        "--quiet",
-    ];
-    let said = place.succeed(&fit);
-    assert_eq!((said.stdout.as_str(), said.stderr.as_str()), ("", ""));
-    let said = place.succeed(&["evaluate", "model", "test.tns", "-q"]);
-    assert!(said.stdout.starts_with("rmse"));
-}
-
-#[test]
-fn a_reader_that_goes_away_is_no_error() {
-    let place = place_with_data();
-    place.succeed(&[
-        "fit",
-        "train.tns",
-        "-o",
-        "model",
-        "--rank",
-        "2",
-        "--penalty",
-        "0.1",
-    ]);
-    let many = "1 1 1 0\n".repeat(200_000);
-    place.write("many.tns", many);
-    let mut child = place
-        .command(&["predict", "model", "many.tns"])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    drop(child.stdout.take());
-    let ended = outcome(&child.wait_with_output().unwrap());
-    assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
-}
-
-#[test]
-fn data_can_come_from_standard_input() {
-    let place = place_with_data();
-    let train = fs::File::open(place.path("train.tns")).unwrap();
-    let fit = place
-        .command(&[
-            "fit",
-            "-",
-            "-o",
-            "model",
-            "--rank",
-            "2",
-            "--penalty",
-            "0.1",
-            "--format",
-            "tns",
-        ])
-        .stdin(train)
-        .output()
-        .unwrap();
-    assert!(fit.status.success(), "{}", outcome(&fit).stderr);
-    let test = fs::File::open(place.path("test.tns")).unwrap();
-    let judged = place
-        .command(&["evaluate", "model", "-", "--format", "tns", "--json"])
-        .stdin(test)
-        .output()
-        .unwrap();
-    assert!(outcome(&judged).stdout.contains("\"unknown\":0"));
-}
-
-#[cfg(target_os = "linux")]
-#[test]
-fn an_interrupted_fit_says_how_to_go_on() {
-    let place = Place::new();
-    place.succeed(&[
-        "synth",
-        "--dims",
-        "200,200,200",
-        "--rank",
-        "5",
-        "--observations",
-        "20000",
-        "--noise",
-        "0.2",
-        "-o",
-        "train.tns",
-    ]);
-    let child = place
-        .command(&["fit", "train.tns", "-o", "model", "--tolerance", "0"])
-        .env("QUADFILL_CHECKPOINT_SECONDS", "0")
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    while !place.path("model.checkpoint").exists() {
-        std::thread::sleep(std::time::Duration::from_millis(10));
-    }
-    let killed = std::process::Command::new("sh")
-        .args(["-c", &format!("kill -INT {}", child.id())])
-        .status()
-        .unwrap();
-    assert!(killed.success());
-    let ended = outcome(&child.wait_with_output().unwrap());
-    assert_eq!(ended.code, Some(130));
-    assert_eq!(
-        ended.stderr.lines().last(),
-        Some("quadfill: interrupted: the same command with --resume goes on from here")
-    );
-    let names: Vec<_> = fs::read_dir(place.path(""))
-        .unwrap()
-        .map(|e| e.unwrap().file_name())
-        .collect();
-    assert_eq!(names.len(), 2, "{names:?}");
 }

@@ -1,10 +1,5 @@
 //! Runs the program in a folder of its own.
 
-#![expect(
-    clippy::unwrap_used,
-    reason = "a test that cannot set itself up has failed"
-)]
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -12,53 +7,53 @@ use std::process::{Command, Output};
 use tempfile::TempDir;
 
 /// A folder that goes away with the test.
-pub struct Place {
+pub(crate) struct Place {
     folder: TempDir,
 }
 
 /// How a run ended.
-pub struct Outcome {
-    pub code: Option<i32>,
-    pub stdout: String,
-    pub stderr: String,
+pub(crate) struct Outcome {
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
 }
 
 impl Place {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             folder: tempfile::tempdir().unwrap(),
         }
     }
 
-    pub fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
-    pub fn write(&self, name: &str, bytes: impl AsRef<[u8]>) {
+    pub(crate) fn write(&self, name: &str, bytes: impl AsRef<[u8]>) {
         fs::write(self.path(name), bytes).unwrap();
     }
 
     /// A command that runs here.
-    pub fn command(&self, arguments: &[&str]) -> Command {
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_quadfill"));
         command.args(arguments).current_dir(self.folder.path());
         command.env_remove("QUADFILL_CHECKPOINT_SECONDS");
         command
     }
 
-    pub fn run(&self, arguments: &[&str]) -> Outcome {
+    pub(crate) fn run(&self, arguments: &[&str]) -> Outcome {
         outcome(&self.command(arguments).output().unwrap())
     }
 
     /// Runs what must succeed.
-    pub fn succeed(&self, arguments: &[&str]) -> Outcome {
+    pub(crate) fn succeed(&self, arguments: &[&str]) -> Outcome {
         let outcome = self.run(arguments);
         assert_eq!(outcome.code, Some(0), "{arguments:?}: {}", outcome.stderr);
         outcome
     }
 
     /// Runs what must succeed with `--json`, and reads the one object it prints.
-    pub fn json(&self, arguments: &[&str]) -> serde_json::Value {
+    pub(crate) fn json(&self, arguments: &[&str]) -> serde_json::Value {
         let outcome = self.succeed(&[arguments, &["--json"]].concat());
         assert_eq!(outcome.stdout.lines().count(), 1, "{}", outcome.stdout);
         let value: serde_json::Value = serde_json::from_str(&outcome.stdout).unwrap();
@@ -67,7 +62,7 @@ impl Place {
     }
 
     /// Every path below the folder, with sizes.
-    pub fn listing(&self) -> Vec<(PathBuf, u64)> {
+    pub(crate) fn listing(&self) -> Vec<(PathBuf, u64)> {
         let mut all = Vec::new();
         list(self.folder.path(), &mut all);
         all.sort();
@@ -88,7 +83,7 @@ fn list(folder: &Path, all: &mut Vec<(PathBuf, u64)>) {
     }
 }
 
-pub fn outcome(output: &Output) -> Outcome {
+pub(crate) fn outcome(output: &Output) -> Outcome {
     Outcome {
         code: output.status.code(),
         stdout: String::from_utf8(output.stdout.clone()).unwrap(),
@@ -97,7 +92,7 @@ pub fn outcome(output: &Output) -> Outcome {
 }
 
 /// The bytes of every file of a model.
-pub fn model_bytes(model: &Path) -> Vec<(String, Vec<u8>)> {
+pub(crate) fn model_bytes(model: &Path) -> Vec<(String, Vec<u8>)> {
     let mut files: Vec<(String, Vec<u8>)> = fs::read_dir(model)
         .unwrap()
         .map(|entry| {
@@ -108,4 +103,25 @@ pub fn model_bytes(model: &Path) -> Vec<(String, Vec<u8>)> {
         .collect();
     files.sort();
     files
+}
+
+/// Makes small exact data.
+pub(crate) const SYNTH: [&str; 10] = [
+    "synth",
+    "--dims",
+    "20,15,10",
+    "--rank",
+    "2",
+    "--observations",
+    "500",
+    "-o",
+    "train.tns",
+    "--seed=1",
+];
+
+/// A folder with `train.tns` and `test.tns`.
+pub(crate) fn place_with_data() -> Place {
+    let place = Place::new();
+    place.succeed(&[&SYNTH[..], &["--test", "test.tns"]].concat());
+    place
 }

@@ -1,0 +1,507 @@
+//! Command lines that cannot work, and the sentence each one gets.
+
+/// A command line, cut at blanks, and what it says after `quadfill: `.
+pub(crate) type Case = (&'static str, &'static str);
+
+pub(crate) const FILES: &[Case] = &[
+    (
+        "fit nowhere.csv -o m",
+        "nowhere.csv: there is no such file: check the name",
+    ),
+    ("fit folder -o m", "folder: this is a folder: name a file"),
+    (
+        "fit empty.csv -o m",
+        "empty.csv: the file has no rows: give at least one row with a value",
+    ),
+    (
+        "fit header.csv -o m",
+        "header.csv: there is a header but no row below it: give at least one row with a value",
+    ),
+    (
+        "fit ragged.csv -o m",
+        "ragged.csv, line 3: expected 3 fields, got 2: every row needs as many fields as the first one (separated by `,`)",
+    ),
+    (
+        "fit text.csv -o m",
+        "text.csv, line 3: column `v` holds `high`, which is no number: correct it or choose another column",
+    ),
+    (
+        "fit nan.csv -o m",
+        "nan.csv, line 3: column `v` holds `nan`: values must be finite numbers, leave out rows whose value is missing",
+    ),
+    (
+        "fit infinite.csv -o m",
+        "infinite.csv, line 3: column `v` holds `1e999`: values must be finite numbers, leave out rows whose value is missing",
+    ),
+    (
+        "fit nolabel.csv -o m",
+        "nolabel.csv, line 3: column `a` is empty: every row needs a label there",
+    ),
+    (
+        "fit quote.csv -o m",
+        "quote.csv, line 2: a quote opens here and is never closed: close it or double it",
+    ),
+    (
+        "fit twice.csv -o m",
+        "twice.csv, line 4: cell (1, 2) was given before on line 2: choose what to do with --on-duplicate mean, last or sum",
+    ),
+    (
+        "fit latin.csv -o m",
+        "latin.csv, line 2: the text is not UTF-8: save the file as UTF-8",
+    ),
+    (
+        "fit narrow.csv -o m",
+        "narrow.csv: 1 columns give 0 modes: two or more modes and a value are needed, check --delimiter and --modes",
+    ),
+    (
+        "fit wide.csv -o m",
+        "wide.csv: 10 columns give 9 modes: choose 2 to 8 of them with --modes",
+    ),
+    (
+        "fit zero.tns -o m",
+        "zero.tns, line 2: index `0` in column 1: the indices of a .tns file are whole numbers that start at 1, up to 4294967295",
+    ),
+    (
+        "fit data.xlsx -o m",
+        "data.xlsx: `.xlsx` is no ending Quadfill knows: name the format with --format (delimited, tns, npy, npz, parquet or mat)",
+    ),
+    (
+        "fit cut.csv.gz -o m",
+        "cut.csv.gz: the gzip archive is cut short or damaged (unexpected end of file): fetch or pack it again",
+    ),
+    (
+        "fit broken.npy -o m",
+        "broken.npy: this is no sound .npy file: it does not begin as one",
+    ),
+    (
+        "fit broken.npz -o m",
+        "broken.npz: the zip archive is cut short or damaged (invalid Zip archive: Could not find EOCD): fetch or pack it again",
+    ),
+    (
+        "fit broken.parquet -o m",
+        "broken.parquet: this is no sound Parquet file: Parquet error: Invalid Parquet file. Corrupt footer",
+    ),
+    (
+        "fit broken.mat -o m",
+        "broken.mat: this is no sound MATLAB version 5 file: its header is not that of one",
+    ),
+    (
+        "fit weights.csv -o m --weight w",
+        "weights.csv, line 3: the weight is -1: weights must not be negative",
+    ),
+    (
+        "fit single.csv -o m --split-latest a=0.5",
+        "holding out the latest 0.5 of mode `a` leaves one part empty: choose another share or finer bins",
+    ),
+    (
+        "fit times.csv -o m --bin t=1d",
+        "times.csv, line 2: column `t` holds `noon`, which is no number: correct it or choose another column",
+    ),
+    (
+        "fit good.csv -o m --on-duplicate mean --test nowhere.csv",
+        "nowhere.csv: there is no such file: check the name",
+    ),
+    (
+        "fit good.csv -o m --on-duplicate mean --test other.csv",
+        "other.csv: there is no column `film`: the columns are `user`, `place`",
+    ),
+    (
+        "fit good.csv -o m --on-duplicate mean --test badval.csv",
+        "badval.csv, line 2: column `stars` holds `many`, which is no number: correct it or choose another column",
+    ),
+    (
+        "inspect nowhere.csv",
+        "nowhere.csv: there is no such file: check the name",
+    ),
+    (
+        "inspect ragged.csv",
+        "ragged.csv, line 3: expected 3 fields, got 2: every row needs as many fields as the first one (separated by `,`)",
+    ),
+];
+
+pub(crate) const FLAGS: &[Case] = &[
+    ("", "no command is given: see `quadfill --help`"),
+    (
+        "frobnicate",
+        "`frobnicate` is no command: choose synth, fit, predict, evaluate, inspect, demo, completions",
+    ),
+    (
+        "fit good.csv -o m --rnak 3",
+        "there is no `--rnak`: did you mean `--rank`?",
+    ),
+    (
+        "fit good.csv -o m --zzz",
+        "there is no `--zzz`: see `quadfill fit --help`",
+    ),
+    (
+        "fit good.csv",
+        "--output <MODEL> is missing: see `quadfill fit --help`",
+    ),
+    ("fit -o m", "<DATA> is missing: see `quadfill fit --help`"),
+    (
+        "fit good.csv extra.csv -o m",
+        "`extra.csv` is one argument too many: see `quadfill fit --help`",
+    ),
+    (
+        "fit good.csv -o m --rank",
+        "`--rank <R>` needs a value: see `quadfill fit --help`",
+    ),
+    (
+        "fit good.csv -o m --rank 0",
+        "--rank 0: give a whole number above 0",
+    ),
+    (
+        "fit good.csv -o m --rank ten",
+        "--rank ten: give a whole number above 0",
+    ),
+    (
+        "fit good.csv -o m --rank 5000",
+        "rank 5000 is out of range: choose 1 to 4096",
+    ),
+    (
+        "fit good.csv -o m --rank 2 --rank 3",
+        "`--rank <R>` is given more than once: give it once",
+    ),
+    (
+        "fit good.csv -o m --model tucker",
+        "`tucker` is no model: choose pairwise, transe, norms, matrix, cp or pairs:1-2,1-3, or write a --kernel",
+    ),
+    (
+        "fit good.csv -o m --model pairs:1",
+        "`1` is no pair of modes: pairs are written as pairs:1-2,1-3",
+    ),
+    (
+        "fit good.csv -o m --on-duplicate mean --model pairs:1-4",
+        "the pair 1-4 is none of 2 modes: pairs are written as 1-2,1-3",
+    ),
+    (
+        "fit good.csv -o m --kernel 0,1;2,0",
+        "the kernel is not symmetric: entry (2, 1) is 2 but (1, 2) is 1",
+    ),
+    (
+        "fit good.csv -o m --kernel 0,x;x,0",
+        "`x` in the kernel is not a number: write it as \"0 .5 .5; .5 0 .5; .5 .5 0\"",
+    ),
+    (
+        "fit good.csv -o m --on-duplicate mean --kernel 0,1,1;1,0,1;1,1,0",
+        "the kernel is for 3 modes but the data have 2: give one row and one column per mode",
+    ),
+    (
+        "fit good.csv -o m --penalty -1",
+        "a penalty of -1 makes no sense: give a number not below 0",
+    ),
+    (
+        "fit good.csv -o m --penalty small",
+        "--penalty small: give a number such as 0.1 or 1e-3",
+    ),
+    (
+        "fit good.csv -o m --penalty-scale rows",
+        "--penalty-scale rows: choose uniform, count",
+    ),
+    (
+        "fit good.csv -o m --bias all",
+        "--bias all: choose auto, none, mean, modes",
+    ),
+    (
+        "fit good.csv -o m --validation 1.5",
+        "a share of 1.5 cannot be held out: choose a number between 0 and 1, such as 0.1",
+    ),
+    (
+        "fit good.csv -o m --tolerance -1",
+        "a tolerance of -1 makes no sense: give a number not below 0",
+    ),
+    (
+        "fit good.csv -o m --path-steps 0",
+        "--path-steps 0: give a whole number above 0",
+    ),
+    (
+        "fit good.csv -o m --sweeps -3",
+        "--sweeps -3: give a whole number above 0",
+    ),
+    (
+        "fit good.csv -o m --solver sgd",
+        "--solver sgd: choose path, als, gd, lbfgs, gauss-newton",
+    ),
+    (
+        "fit good.csv -o m --step 0.1",
+        "--step is for --solver gd only: leave it out",
+    ),
+    (
+        "fit good.csv -o m --solver gd --step 0",
+        "a step of 0 makes no sense: give a number above 0",
+    ),
+    (
+        "fit good.csv -o m --time-limit 0",
+        "a time limit of 0 makes no sense: give seconds above 0",
+    ),
+    (
+        "fit good.csv -o m --precision f16",
+        "--precision f16: choose f32, f64",
+    ),
+    (
+        "fit good.csv -o m --incoherence 3",
+        "--incoherence 3: give two numbers separated by a comma, such as 20,0.01",
+    ),
+    (
+        "fit good.csv -o m --incoherence -1,1",
+        "an incoherence of -1,1 makes no sense: give ALPHA,LAMBDA2 with ALPHA above 0 and LAMBDA2 not below 0",
+    ),
+    (
+        "fit good.csv -o m --perturb --model cp",
+        "--perturb is for quadratic models only: leave it out or choose another --model",
+    ),
+    (
+        "fit good.csv -o m --resume",
+        "m.checkpoint: there is no checkpoint to go on from: leave --resume out to begin anew",
+    ),
+    (
+        "fit good.csv -o m --resume --solver lbfgs",
+        "--resume is for the solvers path and als, which keep checkpoints: leave it out",
+    ),
+    (
+        "fit good.csv -o m --threads 0",
+        "--threads 0: give a whole number above 0",
+    ),
+    (
+        "fit good.csv -o m --seed -1",
+        "--seed -1: give a whole number not below 0",
+    ),
+    (
+        "fit good.csv -o m --modes user,actor",
+        "good.csv: there is no column `actor`: the columns are `user`, `film`, `stars`",
+    ),
+    (
+        "fit good.csv -o m --modes user,film,stars",
+        "good.csv: no column is left for the value: name it with --value",
+    ),
+    (
+        "fit good.csv -o m --value price",
+        "good.csv: there is no column `price`: the columns are `user`, `film`, `stars`",
+    ),
+    (
+        "fit good.csv -o m --weight stars",
+        "good.csv: 3 columns give 1 modes: two or more modes and a value are needed, check --delimiter and --modes",
+    ),
+    (
+        "fit good.csv -o m --bin film",
+        "--bin film: there is no `=`: write COLUMN=WIDTH with a unit s, m, h, d or w, or COLUMN=COUNT",
+    ),
+    (
+        "fit good.csv -o m --bin film=3y",
+        "--bin film=3y: the unit is not known: write COLUMN=WIDTH with a unit s, m, h, d or w, or COLUMN=COUNT",
+    ),
+    (
+        "fit good.csv -o m --format xls",
+        "`xls` is no format: choose delimited, tns, npy, npz, parquet or mat",
+    ),
+    (
+        "fit good.csv -o m --on-duplicate first",
+        "--on-duplicate first: choose error, mean, last, sum",
+    ),
+    (
+        "fit good.csv -o m --on-duplicate mean --tie user",
+        "--tie user: name two or more modes separated by commas",
+    ),
+    (
+        "fit good.csv -o m --on-duplicate mean --tie user,actor",
+        "there is no mode `actor`: the modes are user, film",
+    ),
+    (
+        "fit good.csv -o m --on-duplicate mean --split-latest week=0.1",
+        "there is no mode `week`: the modes are user, film",
+    ),
+    (
+        "fit good.csv -o m --split-latest film",
+        "--split-latest film: write MODE=SHARE with a share between 0 and 1, such as week=0.1",
+    ),
+    (
+        "fit good.csv -o m --test good.csv --split-latest film=0.1",
+        "`--test <FILE>` cannot be used with `--split-latest <MODE=SHARE>`: leave one of them out",
+    ),
+    (
+        "fit good.csv -o -",
+        "a model cannot be written to standard output: name a folder with -o",
+    ),
+    (
+        "fit good.csv -o nowhere/m",
+        "nowhere/m: there is no folder nowhere: make it first",
+    ),
+    (
+        "fit good.csv -o good.csv",
+        "good.csv: there is a file of this name, which a model would replace: choose another name or remove it",
+    ),
+    (
+        "fit good.csv -o folder",
+        "folder: there is a folder of this name that is no Quadfill model: choose another name or remove it",
+    ),
+    (
+        "fit good.csv -o folder/file/m",
+        "folder/file/m: there is no folder folder/file: make it first",
+    ),
+    (
+        "completions tcsh",
+        "`tcsh`: choose bash, elvish, fish, powershell, zsh",
+    ),
+    (
+        "demo --out good.csv",
+        "good.csv: this is a file: name a folder",
+    ),
+    (
+        "demo --out folder",
+        "folder: this folder holds other files: choose another one",
+    ),
+    (
+        "demo --out nowhere/demo",
+        "nowhere: there is no such folder: make it first",
+    ),
+];
+
+pub(crate) const SYNTH: &[Case] = &[
+    (
+        "synth --dims 5,5 -o a.tns",
+        "--observations <M> is missing: see `quadfill synth --help`",
+    ),
+    (
+        "synth --dims 5 --observations 5 -o a.tns",
+        "--dims 5: 1 sizes: give 2 to 8, one per mode",
+    ),
+    (
+        "synth --dims 5,x --observations 5 -o a.tns",
+        "--dims 5,x: give whole numbers above 0 separated by commas, such as 200,200,200",
+    ),
+    (
+        "synth --dims 5,5 --observations 26 -o a.tns",
+        "26 observations are more than the 25 cells there are: lower --observations or raise --dims",
+    ),
+    (
+        "synth --dims 5,5 --observations 20 -o a.tns --test b.tns --test-observations 6",
+        "6 test observations are more than the 5 cells that are left: lower --test-observations",
+    ),
+    (
+        "synth --dims 5,5 --observations 25 -o a.tns --test b.tns",
+        "no cells are left to test on: lower --observations or leave --test out",
+    ),
+    (
+        "synth --dims 5,5 --observations 9 --min-per-label 2 -o a.tns",
+        "9 observations cannot give each of 5 labels 2: raise --observations to 10 or lower --min-per-label",
+    ),
+    (
+        "synth --dims 5,2 --observations 10 --min-per-label 3 -o a.tns",
+        "10 observations cannot give each of 5 labels 3: raise --observations to 15 or lower --min-per-label",
+    ),
+    (
+        "synth --dims 100,100 --observations 300 --min-per-label 3 -o a.tns",
+        "in 10000 draws of 300 cells some label always had fewer than 3: raise --observations to about 836 or lower --min-per-label",
+    ),
+    (
+        "synth --dims 5,5 --observations 5 --noise -1 -o a.tns",
+        "--noise -1: give a number not below 0, such as 0.1",
+    ),
+    (
+        "synth --dims 5,5 --observations 5 -o a.parquet",
+        "a.parquet: synth writes .tns and .csv files: choose one of these endings",
+    ),
+    (
+        "synth --dims 5,5 --observations 5 -o a.tns --test a.tns",
+        "a.tns: -o and --test are the same file: choose two names",
+    ),
+    (
+        "synth --dims 5,5 --observations 5 -o nowhere/a.tns",
+        "nowhere: there is no such folder: make it first",
+    ),
+    (
+        "synth --dims 5,5 --observations 5 --test-observations 5 -o a.tns",
+        "--test <FILE> is missing: see `quadfill synth --help`",
+    ),
+    (
+        "synth --dims 4000000000,4000000000,4000000000,4000000000,4000000000 --observations 5 -o a.tns",
+        "a tensor of these --dims has too many cells to count: lower them",
+    ),
+];
+
+pub(crate) const MODELS: &[Case] = &[
+    (
+        "predict nowhere good.csv -o out.csv",
+        "nowhere: there is no such model: check the path, or fit one first",
+    ),
+    (
+        "predict good.csv good.csv -o out.csv",
+        "good.csv: this is a file and no model folder: give what `quadfill fit -o` wrote",
+    ),
+    (
+        "predict folder good.csv -o out.csv",
+        "folder/model.json: the file is missing: copy the whole folder of the model, or fit it again",
+    ),
+    (
+        "predict lost good.csv -o out.csv",
+        "lost/model.safetensors: the file is missing: copy the whole folder of the model, or fit it again",
+    ),
+    (
+        "predict scribbled good.csv -o out.csv",
+        "scribbled/model.json: this is not the description of a model, expected ident at line 1 column 2: the file is damaged",
+    ),
+    (
+        "predict future good.csv -o out.csv",
+        "future/model.json: it was written by a newer version of Quadfill (format 99, this one knows up to 1): upgrade Quadfill to open it",
+    ),
+    (
+        "predict short good.csv -o out.csv",
+        "short/model.safetensors: the tensors cannot be read, incomplete metadata, file not fully covered: the file is damaged",
+    ),
+    (
+        "predict fewer good.csv -o out.csv",
+        "fewer/labels.jsonl: line 5: a label of mode 0 was expected: the file is damaged",
+    ),
+    (
+        "predict model nowhere.csv -o out.csv",
+        "nowhere.csv: there is no such file: check the name",
+    ),
+    (
+        "predict model other.csv -o out.csv",
+        "other.csv: there is no column `film`: the columns are `user`, `place`",
+    ),
+    (
+        "predict model empty.csv -o out.csv",
+        "empty.csv: the file has no rows: give at least one row with a value",
+    ),
+    (
+        "predict model good.csv -o folder",
+        "folder: this is a folder: name a file to write",
+    ),
+    (
+        "predict model good.csv -o nowhere/out.csv",
+        "nowhere: there is no such folder: make it first",
+    ),
+    (
+        "predict model good.csv --json",
+        "with --json the predictions cannot go to standard output, too: name a file with -o",
+    ),
+    (
+        "predict model",
+        "<QUERY> is missing: see `quadfill predict --help`",
+    ),
+    (
+        "evaluate model noval.csv",
+        "noval.csv: no column is left for the value: name it with --value",
+    ),
+    (
+        "evaluate model badval.csv",
+        "badval.csv, line 2: column `stars` holds `many`, which is no number: correct it or choose another column",
+    ),
+    (
+        "evaluate model good.csv --modes user",
+        "good.csv: 1 columns for the modes where the model has 2 modes: give one column per mode of the model, in its order, with --modes",
+    ),
+    (
+        "inspect lost",
+        "lost/model.safetensors: the file is missing: copy the whole folder of the model, or fit it again",
+    ),
+    (
+        "fit good.csv -o stuffed --on-duplicate mean",
+        "stuffed: the model folder also has `notes.txt`, which would be lost: move it away",
+    ),
+    (
+        "fit good.csv -o broken --on-duplicate mean --resume",
+        "broken.checkpoint: the checkpoint is broken (header too small): remove it and run the fit without --resume",
+    ),
+];
