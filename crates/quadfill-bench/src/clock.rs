@@ -28,10 +28,7 @@ pub(crate) fn median(runs: usize, mut work: impl FnMut()) -> Timing {
         .map(|_| {
             let (start, cpu) = (Instant::now(), cpu_seconds());
             work();
-            Timing {
-                wall: start.elapsed().as_secs_f64(),
-                cpu: cpu_seconds() - cpu,
-            }
+            Timing { wall: start.elapsed().as_secs_f64(), cpu: cpu_seconds() - cpu }
         })
         .collect();
     timings.sort_by(|x, y| x.cpu.total_cmp(&y.cpu));

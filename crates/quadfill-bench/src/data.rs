@@ -33,7 +33,7 @@ pub(crate) fn ratings(users: usize, films: usize, weeks: usize, wanted: usize, s
     for i in (1..films).rev() {
         label.swap(i, rng.random_range(0..=i));
     }
-    let mut columns = vec![Vec::with_capacity(wanted); 3];
+    let mut columns: [Vec<u32>; 3] = std::array::from_fn(|_| Vec::with_capacity(wanted));
     let mut values = Vec::with_capacity(wanted);
     let mut seen = vec![u32::MAX; films];
     for (user, share) in shares.iter().enumerate() {
@@ -69,33 +69,18 @@ pub(crate) fn ratings(users: usize, films: usize, weeks: usize, wanted: usize, s
 /// Uniformly drawn cells of a cube.
 pub(crate) fn cube(size: usize, wanted: usize, seed: u64) -> Cells {
     let mut rng = streams::stream(seed, 2, 0);
-    let columns = (0..3)
-        .map(|_| {
-            (0..wanted)
-                .map(|_| rng.random_range(0..size as u32))
-                .collect()
-        })
-        .collect();
+    let columns =
+        (0..3).map(|_| (0..wanted).map(|_| rng.random_range(0..size as u32)).collect()).collect();
     let values = (0..wanted).map(|_| rng.random::<f32>() - 0.5).collect();
-    Cells {
-        sizes: vec![size; 3],
-        columns,
-        values,
-    }
+    Cells { sizes: vec![size; 3], columns, values }
 }
 
 impl Cells {
     pub(crate) fn observations<T: quadfill::Real>(&self) -> anyhow::Result<Observations<T>> {
         let names = ["user", "film", "week"];
-        let modes = names
-            .iter()
-            .zip(&self.sizes)
-            .map(|(name, &n)| Mode::new(*name, Labels::range(n)));
-        let values = self
-            .values
-            .iter()
-            .map(|&v| T::from_f64(f64::from(v)))
-            .collect();
+        let modes =
+            names.iter().zip(&self.sizes).map(|(name, &n)| Mode::new(*name, Labels::range(n)));
+        let values = self.values.iter().map(|&v| T::from_f64(f64::from(v))).collect();
         Ok(Observations::new(
             modes.collect(),
             self.columns.clone(),

@@ -15,33 +15,16 @@ pub(crate) fn run(folder: &Path) -> anyhow::Result<()> {
         data::ratings(71_567, 10_681, 37, 10_800_000, 2).write_text(&input, "::")?;
     }
     let program = std::env::current_exe()?.with_file_name("quadfill");
-    let rows = std::fs::read(&input)?
-        .iter()
-        .filter(|&&b| b == b'\n')
-        .count();
+    let rows =
+        std::io::BufRead::lines(std::io::BufReader::new(std::fs::File::open(&input)?)).count();
     let mut child = Command::new(&program)
-        .args([
-            "fit",
-            "--modes",
-            "1,2,4",
-            "--value",
-            "3",
-            "--bin",
-            "4=20w",
-            "--precision",
-            "f32",
-        ])
+        .args(["fit", "--modes", "1,2,4", "--value", "3", "--bin", "4=20w", "--precision", "f32"])
         .args(["--rank", "10", "--sweeps", "6", "--quiet", "-o"])
         .arg(folder.join("memory-model"))
         .arg(&input)
         .stdout(Stdio::null())
         .spawn()
-        .with_context(|| {
-            format!(
-                "{} is not there: build the program first",
-                program.display()
-            )
-        })?;
+        .with_context(|| format!("{} is not there: build the program first", program.display()))?;
     let mut peak = 0u64;
     let status = format!("/proc/{}/status", child.id());
     while child.try_wait()?.is_none() {
@@ -53,9 +36,6 @@ pub(crate) fn run(folder: &Path) -> anyhow::Result<()> {
         std::thread::sleep(Duration::from_millis(2));
     }
     println!("\nfit of {rows} rows in f32, rank 10, reading included");
-    println!(
-        "peak memory        {:.1} bytes per observation",
-        peak as f64 / rows as f64
-    );
+    println!("peak memory        {:.1} bytes per observation", peak as f64 / rows as f64);
     Ok(())
 }

@@ -17,10 +17,7 @@ impl Peers {
         if let Some(python) = &python
             && !python.exists()
         {
-            bail!(
-                "{} is not there: set the peers up with `make bench-peers`",
-                python.display()
-            );
+            bail!("{} is not there: set the peers up with `make bench-peers`", python.display());
         }
         Ok(Self { python })
     }
@@ -30,9 +27,7 @@ impl Peers {
         let Some(python) = &self.python else {
             return Ok(None);
         };
-        let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join("peers")
-            .join(script);
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("peers").join(script);
         let output = Command::new(python)
             .arg(&path)
             .args(arguments)
@@ -40,15 +35,9 @@ impl Peers {
             .output()
             .with_context(|| format!("cannot run {}", path.display()))?;
         let text = String::from_utf8_lossy(&output.stdout);
-        let last = text
-            .split_whitespace()
-            .last()
-            .and_then(|word| word.parse().ok());
+        let last = text.split_whitespace().last().and_then(|word| word.parse().ok());
         if last.is_none() {
-            bail!(
-                "{script} failed: {}",
-                String::from_utf8_lossy(&output.stderr)
-            );
+            bail!("{script} failed: {}", String::from_utf8_lossy(&output.stderr));
         }
         Ok(last)
     }

@@ -14,9 +14,7 @@ use crate::data;
 use crate::peers::Peers;
 
 fn pool(threads: usize) -> anyhow::Result<rayon::ThreadPool> {
-    Ok(rayon::ThreadPoolBuilder::new()
-        .num_threads(threads)
-        .build()?)
+    Ok(rayon::ThreadPoolBuilder::new().num_threads(threads).build()?)
 }
 
 fn sweep_time<T: Real>(views: &Views<T>, rank: usize, threads: usize) -> anyhow::Result<Timing> {
@@ -66,10 +64,7 @@ pub(crate) fn ratings(peers: &Peers, folder: &Path) -> anyhow::Result<()> {
     }
     drop(views);
     let views = Views::new(cells.observations::<f64>()?);
-    println!(
-        "f64 rank 20  {:.3} CPU-s per sweep",
-        sweep_time(&views, 20, 1)?.cpu
-    );
+    println!("f64 rank 20  {:.3} CPU-s per sweep", sweep_time(&views, 20, 1)?.cpu);
     drop(views);
     let prefix = folder.join("ratings");
     let prefix = prefix.to_string_lossy();
@@ -79,10 +74,7 @@ pub(crate) fn ratings(peers: &Peers, folder: &Path) -> anyhow::Result<()> {
         ("libmf per epoch", "libmf_epoch.py"),
     ] {
         if let Some(seconds) = peers.figure(script, &[&prefix, "10"])? {
-            println!(
-                "{name:<18} {seconds:.3} CPU-s at rank 10: {:.1} x ours",
-                seconds / rank_ten
-            );
+            println!("{name:<18} {seconds:.3} CPU-s at rank 10: {:.1} x ours", seconds / rank_ten);
         }
     }
     Ok(())
@@ -97,16 +89,10 @@ pub(crate) fn small(peers: &Peers, folder: &Path) -> anyhow::Result<()> {
     let ours = sweep_time(&views, 10, 1)?.cpu;
     println!("f32 rank 10  {ours:.4} CPU-s per sweep");
     let views = Views::new(cells.observations::<f64>()?);
-    println!(
-        "f64 rank 10  {:.4} CPU-s per sweep",
-        sweep_time(&views, 10, 1)?.cpu
-    );
+    println!("f64 rank 10  {:.4} CPU-s per sweep", sweep_time(&views, 10, 1)?.cpu);
     let prefix = folder.join("cube");
     if let Some(seconds) = peers.figure("myfm_sweep.py", &[&prefix.to_string_lossy(), "10"])? {
-        println!(
-            "myFM per sweep     {seconds:.4} CPU-s: {:.1} x ours",
-            seconds / ours
-        );
+        println!("myFM per sweep     {seconds:.4} CPU-s: {:.1} x ours", seconds / ours);
     }
     Ok(())
 }

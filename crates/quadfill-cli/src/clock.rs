@@ -12,10 +12,7 @@ pub(crate) struct Clock {
 
 impl Clock {
     pub(crate) fn start() -> Self {
-        Self {
-            start: Instant::now(),
-            cpu_start: cpu_seconds(),
-        }
+        Self { start: Instant::now(), cpu_start: cpu_seconds() }
     }
 
     /// Seconds since the start.

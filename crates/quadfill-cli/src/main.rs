@@ -52,9 +52,7 @@ fn go() -> anyhow::Result<()> {
     };
     interrupt::watch();
     if let Some(threads) = cli.global.threads {
-        rayon::ThreadPoolBuilder::new()
-            .num_threads(threads)
-            .build_global()?;
+        rayon::ThreadPoolBuilder::new().num_threads(threads).build_global()?;
     }
     run::run(&cli)
 }

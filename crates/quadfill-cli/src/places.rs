@@ -60,30 +60,21 @@ pub(crate) fn check_own_folder(path: &Path, mark: &str) -> Result<()> {
     }
     let is_empty = fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none());
     if !is_empty && !path.join(mark).is_file() {
-        bail!(
-            "{}: this folder holds other files: choose another one",
-            path.display()
-        );
+        bail!("{}: this folder holds other files: choose another one", path.display());
     }
     probe(path)
 }
 
 fn check_folder_of(path: &Path) -> Result<()> {
     if path.file_name().is_none() {
-        bail!(
-            "{}: this is no name for something new: choose another name",
-            path.display()
-        );
+        bail!("{}: this is no name for something new: choose another name", path.display());
     }
     let folder = match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
         _ => PathBuf::from("."),
     };
     if !folder.is_dir() {
-        bail!(
-            "{}: there is no such folder: make it first",
-            folder.display()
-        );
+        bail!("{}: there is no such folder: make it first", folder.display());
     }
     probe(&folder)
 }

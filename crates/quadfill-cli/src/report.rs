@@ -40,6 +40,7 @@ pub(crate) fn status_in_words(status: Status) -> &'static str {
     match status {
         Status::Exact => "exact: the data are reproduced to working precision",
         Status::Converged => "converged: the objective stopped falling",
+        Status::Validated => "validated: the penalty was chosen on held-out data",
         Status::NoProgress => "no progress: no step led down any more",
         Status::SweepLimit => "the limit of sweeps came first",
         Status::TimeLimit => "the time limit came first",
@@ -67,12 +68,7 @@ impl Lines {
 
 impl std::fmt::Display for Lines {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let width = self
-            .0
-            .iter()
-            .map(|(name, _)| name.chars().count())
-            .max()
-            .unwrap_or(0);
+        let width = self.0.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
         for (place, (name, text)) in self.0.iter().enumerate() {
             if place > 0 {
                 f.write_char('\n')?;
@@ -97,11 +93,7 @@ pub(crate) fn sparkline(values: &[f64], width: usize) -> String {
     (0..columns)
         .map(|column| {
             let height = heights[column * (heights.len() - 1) / (columns - 1).max(1)];
-            let share = if high > low {
-                (height - low) / (high - low)
-            } else {
-                0.0
-            };
+            let share = if high > low { (height - low) / (high - low) } else { 0.0 };
             BLOCKS[(share * 7.0).round() as usize]
         })
         .collect()

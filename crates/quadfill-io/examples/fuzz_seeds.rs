@@ -23,20 +23,11 @@ fn main() -> Result {
         Ok(folder)
     };
     let texts = folder("delimited")?;
-    fs::write(
-        texts.join("comma"),
-        "user,film,time,stars\n1,Heat,3,4.5\n2,\"Up, up\",14,-1e-3\n",
-    )?;
-    fs::write(
-        texts.join("colons"),
-        "1::122::5::838985046\r\n\r\n1::185::5::838983525\r\n",
-    )?;
+    fs::write(texts.join("comma"), "user,film,time,stars\n1,Heat,3,4.5\n2,\"Up, up\",14,-1e-3\n")?;
+    fs::write(texts.join("colons"), "1::122::5::838985046\r\n\r\n1::185::5::838983525\r\n")?;
     fs::write(texts.join("blanks"), "0 Up 5 1\n2  Heat 15 2.25\n")?;
     fs::write(texts.join("quotes"), "a;b;c\n\"x\"\"y\";\"two\nlines\";1\n")?;
-    fs::write(
-        folder("tns")?.join("plain"),
-        "# a comment\n1 1 1 0.5\n2 1 3 -1.5e2\n% end\n",
-    )?;
+    fs::write(folder("tns")?.join("plain"), "# a comment\n1 1 1 0.5\n2 1 3 -1.5e2\n% end\n")?;
 
     let arrays = folder("npy")?;
     write_npy(&arrays.join("f4"), &[2, 3, 2], (0..12u8).map(f32::from))?;
@@ -52,11 +43,8 @@ fn main() -> Result {
     let archives = folder("npz")?;
     for (name, packed) in [("packed", true), ("stored", false)] {
         let mut zip = zip::ZipWriter::new(fs::File::create(archives.join(name))?);
-        let method = if packed {
-            zip::CompressionMethod::Deflated
-        } else {
-            zip::CompressionMethod::Stored
-        };
+        let method =
+            if packed { zip::CompressionMethod::Deflated } else { zip::CompressionMethod::Stored };
         let options = zip::write::SimpleFileOptions::default().compression_method(method);
         let mut add = |member: &str| -> Result {
             zip.start_file(member, options)?;
@@ -80,17 +68,11 @@ fn main() -> Result {
     }
     fs::remove_file(&scratch)?;
 
-    let modes = [
-        Mode::new("user", Labels::range(3)),
-        Mode::new("film", Labels::range(3)),
-    ];
+    let modes = [Mode::new("user", Labels::range(3)), Mode::new("film", Labels::range(3))];
     let text = b"user,film,note,time\n0,1,x,3\n1,2,y,14\n2,2,x,1.5\n".to_vec();
     let options = ReadOptions::default();
     let query = read_query_bytes("q.csv", text, &options, &modes, &[], QueryValues::Ignored)?;
-    let predictions = Predictions {
-        values: &[0.5, 1.5, 2.5],
-        mark_unknown: false,
-    };
+    let predictions = Predictions { values: &[0.5, 1.5, 2.5], mark_unknown: false };
     let table = folder("parquet")?.join("table.parquet");
     write_predictions(&table, &query, predictions)?;
 
@@ -108,15 +90,9 @@ fn mat_file(packed: bool) -> std::io::Result<Vec<u8>> {
         element.resize(element.len().next_multiple_of(8), 0);
         element
     };
-    let words = |words: &[u32]| {
-        words
-            .iter()
-            .flat_map(|word| word.to_le_bytes())
-            .collect::<Vec<_>>()
-    };
-    let numbers: Vec<u8> = (0..6u8)
-        .flat_map(|number| f64::from(number).to_le_bytes())
-        .collect();
+    let words =
+        |words: &[u32]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<_>>();
+    let numbers: Vec<u8> = (0..6u8).flat_map(|number| f64::from(number).to_le_bytes()).collect();
     let parts = [
         tagged(6, &words(&[6, 0])),
         tagged(5, &words(&[2, 3])),

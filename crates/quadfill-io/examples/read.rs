@@ -28,20 +28,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let data = read::<f32>(Path::new(&file), &options)?;
     println!("seconds    {:.3}", start.elapsed().as_secs_f64());
     println!("rows       {}", data.observations.len());
-    for (mode, size) in data
-        .observations
-        .modes()
-        .iter()
-        .zip(data.observations.sizes())
-    {
+    for (mode, size) in data.observations.modes().iter().zip(data.observations.sizes()) {
         println!("mode       {} with {size} labels", mode.name);
     }
     println!("bins       {:?}", data.bins);
     if let Ok(status) = std::fs::read_to_string("/proc/self/status") {
         // Pages of the mapped file count as RssFile, everything the reader allocated as RssAnon.
-        for line in status
-            .lines()
-            .filter(|line| line.starts_with("VmHWM") || line.starts_with("Rss"))
+        for line in
+            status.lines().filter(|line| line.starts_with("VmHWM") || line.starts_with("Rss"))
         {
             println!("{line}");
         }

@@ -41,9 +41,7 @@ impl BinSpec {
                 "--bin {text}: {why}: write COLUMN=WIDTH with a unit s, m, h, d or w, or COLUMN=COUNT"
             ))
         };
-        let (column, size) = text
-            .rsplit_once('=')
-            .ok_or_else(|| wrong("there is no `=`"))?;
+        let (column, size) = text.rsplit_once('=').ok_or_else(|| wrong("there is no `=`"))?;
         if column.is_empty() {
             return Err(wrong("there is no column"));
         }
@@ -54,30 +52,21 @@ impl BinSpec {
             Some(b'd') => 86_400.0,
             Some(b'w') => 604_800.0,
             Some(byte) if byte.is_ascii_digit() => {
-                let count: u32 = size
-                    .parse()
-                    .map_err(|_| wrong("the count is no whole number"))?;
+                let count: u32 = size.parse().map_err(|_| wrong("the count is no whole number"))?;
                 if count == 0 {
                     return Err(wrong("there must be at least one bin"));
                 }
-                return Ok(Self {
-                    column: column.into(),
-                    size: BinSize::Count(count),
-                });
+                return Ok(Self { column: column.into(), size: BinSize::Count(count) });
             }
             _ => return Err(wrong("the unit is not known")),
         };
-        let number: f64 = size[..size.len() - 1]
-            .parse()
-            .map_err(|_| wrong("the width is no number"))?;
+        let number: f64 =
+            size[..size.len() - 1].parse().map_err(|_| wrong("the width is no number"))?;
         let width = number * seconds;
         if !(width.is_finite() && width > 0.0) {
             return Err(wrong("the width must be above zero"));
         }
-        Ok(Self {
-            column: column.into(),
-            size: BinSize::Seconds(width),
-        })
+        Ok(Self { column: column.into(), size: BinSize::Seconds(width) })
     }
 }
 
@@ -102,10 +91,5 @@ pub(crate) fn settle(
             shown(mode.as_bytes())
         )));
     }
-    Ok(Binning {
-        mode: mode.to_owned(),
-        origin: first,
-        width,
-        count,
-    })
+    Ok(Binning { mode: mode.to_owned(), origin: first, width, count })
 }

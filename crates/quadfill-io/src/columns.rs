@@ -15,10 +15,7 @@ use crate::number::canonical_u32;
 #[derive(Debug)]
 pub(crate) enum LabelColumn {
     Numbers(Vec<u32>),
-    Texts {
-        labels: TextLabels,
-        indices: Vec<u32>,
-    },
+    Texts { labels: TextLabels, indices: Vec<u32> },
 }
 
 /// A label that is not UTF-8.
@@ -69,10 +66,7 @@ struct NumberInterner(HashMap<u32, u32>);
 impl NumberInterner {
     fn replace(&mut self, labels: &mut TextLabels, numbers: &mut [u32]) {
         for number in numbers {
-            *number = *self
-                .0
-                .entry(*number)
-                .or_insert_with(|| labels.intern(&number.to_string()));
+            *number = *self.0.entry(*number).or_insert_with(|| labels.intern(&number.to_string()));
         }
     }
 }
@@ -81,15 +75,9 @@ impl NumberInterner {
 ///
 /// The result does not depend on how the rows were cut into pieces.
 pub(crate) fn merge_labels(pieces: Vec<LabelColumn>) -> (Labels, Vec<u32>) {
-    if pieces
-        .iter()
-        .all(|piece| matches!(piece, LabelColumn::Numbers(_)))
-    {
+    if pieces.iter().all(|piece| matches!(piece, LabelColumn::Numbers(_))) {
         let numbers = pieces.into_iter().map(|piece| match piece {
-            LabelColumn::Numbers(numbers)
-            | LabelColumn::Texts {
-                indices: numbers, ..
-            } => numbers,
+            LabelColumn::Numbers(numbers) | LabelColumn::Texts { indices: numbers, .. } => numbers,
         });
         return rank_numbers(concat(numbers.collect()));
     }
@@ -102,13 +90,9 @@ pub(crate) fn merge_labels(pieces: Vec<LabelColumn>) -> (Labels, Vec<u32>) {
                 numbers_seen.replace(&mut labels, &mut numbers);
                 indices.append(&mut numbers);
             }
-            LabelColumn::Texts {
-                labels: own,
-                indices: own_indices,
-            } => {
-                let of_own: Vec<u32> = (0..own.len())
-                    .map(|index| labels.intern(own.name(index)))
-                    .collect();
+            LabelColumn::Texts { labels: own, indices: own_indices } => {
+                let of_own: Vec<u32> =
+                    (0..own.len()).map(|index| labels.intern(own.name(index))).collect();
                 indices.extend(own_indices.iter().map(|&index| of_own[index as usize]));
             }
         }
@@ -118,9 +102,8 @@ pub(crate) fn merge_labels(pieces: Vec<LabelColumn>) -> (Labels, Vec<u32>) {
 
 /// Numbers too large for 32 bits, and negative ones, come as texts; they are numbers all the same.
 fn numbers_if_all_are(labels: TextLabels, mut indices: Vec<u32>) -> (Labels, Vec<u32>) {
-    let numbers: Option<Vec<i64>> = (0..labels.len())
-        .map(|index| canonical_integer(labels.name(index).as_bytes()))
-        .collect();
+    let numbers: Option<Vec<i64>> =
+        (0..labels.len()).map(|index| canonical_integer(labels.name(index).as_bytes())).collect();
     let Some(numbers) = numbers else {
         return (Labels::Text(labels), indices);
     };
@@ -130,13 +113,8 @@ fn numbers_if_all_are(labels: TextLabels, mut indices: Vec<u32>) -> (Labels, Vec
     for (place, &index) in order.iter().enumerate() {
         rank[index as usize] = place as u32;
     }
-    indices
-        .par_iter_mut()
-        .for_each(|index| *index = rank[*index as usize]);
-    (
-        Labels::Integers(order.iter().map(|&index| numbers[index as usize]).collect()),
-        indices,
-    )
+    indices.par_iter_mut().for_each(|index| *index = rank[*index as usize]);
+    (Labels::Integers(order.iter().map(|&index| numbers[index as usize]).collect()), indices)
 }
 
 /// The distinct numbers in rising order, and the column with every number replaced by its rank.
@@ -175,10 +153,7 @@ pub(crate) fn rank_numbers(mut column: Vec<u32>) -> (Labels, Vec<u32>) {
     column.par_iter_mut().for_each(|number| {
         *number = distinct.binary_search(number).unwrap_or_default() as u32;
     });
-    (
-        Labels::Integers(distinct.into_iter().map(i64::from).collect()),
-        column,
-    )
+    (Labels::Integers(distinct.into_iter().map(i64::from).collect()), column)
 }
 
 /// One vector from many, each given back as soon as it is copied.
@@ -194,10 +169,7 @@ pub(crate) fn concat<T: Copy + Default + Send>(mut pieces: Vec<Vec<T>>) -> Vec<T
         places.push(place);
         rest = after;
     }
-    places
-        .into_par_iter()
-        .zip(pieces)
-        .for_each(|(place, piece)| place.copy_from_slice(&piece));
+    places.into_par_iter().zip(pieces).for_each(|(place, piece)| place.copy_from_slice(&piece));
     whole
 }
 
@@ -215,12 +187,7 @@ mod tests {
             column
         });
         let (labels, indices) = merge_labels(pieces.collect());
-        (
-            (0..labels.len())
-                .map(|index| labels.name(index).into_owned())
-                .collect(),
-            indices,
-        )
+        ((0..labels.len()).map(|index| labels.name(index).into_owned()).collect(), indices)
     }
 
     proptest! {

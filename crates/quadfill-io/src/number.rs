@@ -55,10 +55,7 @@ fn simple_decimal(text: &[u8]) -> Option<f64> {
 
 #[cold]
 fn any_number(text: &[u8]) -> Number {
-    match std::str::from_utf8(text)
-        .ok()
-        .and_then(|text| text.parse::<f64>().ok())
-    {
+    match std::str::from_utf8(text).ok().and_then(|text| text.parse::<f64>().ok()) {
         Some(value) if value.is_finite() => Number::Finite(value),
         Some(_) => Number::NotFinite,
         None => Number::Text,

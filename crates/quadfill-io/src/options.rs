@@ -42,9 +42,7 @@ impl FromStr for Format {
             "npz" => Ok(Self::Npz),
             "parquet" => Ok(Self::Parquet),
             "mat" => Ok(Self::Mat),
-            _ => Err(ReadError::UnknownFormat {
-                name: name.to_owned(),
-            }),
+            _ => Err(ReadError::UnknownFormat { name: name.to_owned() }),
         }
     }
 }
@@ -54,8 +52,7 @@ impl Format {
     /// delimited text. `Err` holds an ending that is not known.
     pub(crate) fn of_name(path: &Path) -> Result<Self, String> {
         let ending = |path: &Path| {
-            path.extension()
-                .map(|ending| ending.to_string_lossy().to_ascii_lowercase())
+            path.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase())
         };
         let inner = match ending(path).as_deref() {
             Some("gz" | "zst") => path.file_stem().map(PathBuf::from).unwrap_or_default(),
@@ -106,11 +103,7 @@ impl ColumnRef {
 
     /// The number it spells, if it is all digits.
     pub fn number(&self) -> Option<usize> {
-        if self.0.bytes().all(|byte| byte.is_ascii_digit()) {
-            self.0.parse().ok()
-        } else {
-            None
-        }
+        if self.0.bytes().all(|byte| byte.is_ascii_digit()) { self.0.parse().ok() } else { None }
     }
 }
 

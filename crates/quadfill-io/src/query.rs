@@ -77,11 +77,7 @@ pub fn read_query(
         source.bytes,
         source.format,
         options,
-        &Wanted {
-            modes,
-            bins,
-            values,
-        },
+        &Wanted { modes, bins, values },
     )
 }
 
@@ -111,22 +107,10 @@ pub fn read_query_bytes(
 ) -> Result<Query> {
     let format = match options.format {
         Some(format) => format,
-        None => Format::of_name(Path::new(name)).map_err(|ending| ReadError::UnknownEnding {
-            file: name.to_owned(),
-            ending,
-        })?,
+        None => Format::of_name(Path::new(name))
+            .map_err(|ending| ReadError::UnknownEnding { file: name.to_owned(), ending })?,
     };
-    read_query_as(
-        name,
-        Bytes::Owned(bytes),
-        format,
-        options,
-        &Wanted {
-            modes,
-            bins,
-            values,
-        },
-    )
+    read_query_as(name, Bytes::Owned(bytes), format, options, &Wanted { modes, bins, values })
 }
 
 /// What a query is read against.
@@ -138,9 +122,7 @@ pub(crate) struct Wanted<'a> {
 
 impl Wanted<'_> {
     pub(crate) fn binning(&self, mode: usize) -> Option<&Binning> {
-        self.bins
-            .iter()
-            .find(|binning| binning.mode == self.modes[mode].name)
+        self.bins.iter().find(|binning| binning.mode == self.modes[mode].name)
     }
 
     /// The columns that hold the modes, in order, and the value.
@@ -152,16 +134,12 @@ impl Wanted<'_> {
         let has = |name: &String| columns.names.is_some_and(|names| names.contains(name));
         let by_name = self.modes.iter().any(|mode| has(&mode.name));
         // A model made from a file without a header has no names of its own to look for.
-        let nameless = self
-            .modes
-            .iter()
-            .enumerate()
-            .all(|(m, mode)| mode.name == format!("mode{}", m + 1));
+        let nameless =
+            self.modes.iter().enumerate().all(|(m, mode)| mode.name == format!("mode{}", m + 1));
         let modes: Vec<usize> = match &options.modes {
-            Some(asked) => asked
-                .iter()
-                .map(|column| columns.resolve(column))
-                .collect::<Result<_>>()?,
+            Some(asked) => {
+                asked.iter().map(|column| columns.resolve(column)).collect::<Result<_>>()?
+            }
             None if columns.names.is_some() && (by_name || !nameless) => self
                 .modes
                 .iter()
@@ -200,11 +178,7 @@ impl Wanted<'_> {
         if asked.into_iter().any(|column| column.number().is_none()) {
             return true;
         }
-        if self
-            .modes
-            .iter()
-            .any(|mode| first.contains(&mode.name.as_bytes()))
-        {
+        if self.modes.iter().any(|mode| first.contains(&mode.name.as_bytes())) {
             return true;
         }
         self.values == QueryValues::Required
@@ -234,9 +208,8 @@ fn read_query_as(
         Format::Npy | Format::Npz | Format::Mat => {
             let cells: Cells<f64> = read_cells(file, &bytes, format, options)?;
             drop(bytes);
-            let mut names: Vec<String> = (1..=cells.indices.len())
-                .map(|mode| format!("mode{mode}"))
-                .collect();
+            let mut names: Vec<String> =
+                (1..=cells.indices.len()).map(|mode| format!("mode{mode}")).collect();
             names.push("value".to_owned());
             let mut columns: Vec<QueryColumn> = cells
                 .indices
@@ -246,11 +219,7 @@ fn read_query_as(
             columns.push(QueryColumn::Reals(cells.values));
             // Dimensions go by their order, whatever the modes are called.
             let by_position = ReadOptions {
-                modes: Some(
-                    (1..columns.len())
-                        .map(|mode| mode.to_string().into())
-                        .collect(),
-                ),
+                modes: Some((1..columns.len()).map(|mode| mode.to_string().into()).collect()),
                 value: Some("value".into()),
                 ..ReadOptions::default()
             };

@@ -26,11 +26,7 @@ pub(crate) fn look_up_text(
     let layout = TextLayout::find(file, &bytes, options, is_tns, |first| {
         wanted.looks_like_header(first, options)
     })?;
-    let columns = Columns {
-        file,
-        names: layout.header.as_deref(),
-        count: layout.fields,
-    };
+    let columns = Columns { file, names: layout.header.as_deref(), count: layout.fields };
     let (modes, value) = wanted.columns(columns, options)?;
     let mut roles = vec![Role::Unused; layout.fields];
     for (mode, &column) in modes.iter().enumerate() {
@@ -48,48 +44,24 @@ pub(crate) fn look_up_text(
     let pieces = read_rows(&bytes, &layout, PIECE, |rows| QuerySink {
         wanted,
         roles: &roles,
-        indices: wanted
-            .modes
-            .iter()
-            .map(|_| Vec::with_capacity(rows))
-            .collect(),
+        indices: wanted.modes.iter().map(|_| Vec::with_capacity(rows)).collect(),
         values: Vec::with_capacity(if value.is_some() { rows } else { 0 }),
     })
     .map_err(|problem| layout.explain(file, &bytes, problem))?;
-    let mut pieces: Vec<(Vec<Vec<u32>>, Vec<f64>)> = pieces
-        .into_iter()
-        .map(|sink| (sink.indices, sink.values))
-        .collect();
-    let values = concat(
-        pieces
-            .iter_mut()
-            .map(|(_, values)| std::mem::take(values))
-            .collect(),
-    );
+    let mut pieces: Vec<(Vec<Vec<u32>>, Vec<f64>)> =
+        pieces.into_iter().map(|sink| (sink.indices, sink.values)).collect();
+    let values = concat(pieces.iter_mut().map(|(_, values)| std::mem::take(values)).collect());
     let indices: Vec<Vec<u32>> = (0..wanted.modes.len())
         .map(|mode| {
-            concat(
-                pieces
-                    .iter_mut()
-                    .map(|(all, _)| std::mem::take(&mut all[mode]))
-                    .collect(),
-            )
+            concat(pieces.iter_mut().map(|(all, _)| std::mem::take(&mut all[mode])).collect())
         })
         .collect();
     if indices.iter().all(Vec::is_empty) {
         return Err(layout.no_rows(file));
     }
     let names = names_of_columns(&layout, wanted, &modes, value);
-    let rows = QueryRows::Text(TextRows {
-        names,
-        bytes,
-        layout,
-    });
-    Ok(Query {
-        rows,
-        indices,
-        values: value.map(|_| values),
-    })
+    let rows = QueryRows::Text(TextRows { names, bytes, layout });
+    Ok(Query { rows, indices, values: value.map(|_| values) })
 }
 
 /// The header, or what the columns would be called if there were one.
@@ -103,13 +75,11 @@ fn names_of_columns(
         return header.clone();
     }
     (0..layout.fields)
-        .map(
-            |column| match modes.iter().position(|&mode| mode == column) {
-                Some(mode) => wanted.modes[mode].name.clone(),
-                None if value == Some(column) => "value".to_owned(),
-                None => format!("column{}", column + 1),
-            },
-        )
+        .map(|column| match modes.iter().position(|&mode| mode == column) {
+            Some(mode) => wanted.modes[mode].name.clone(),
+            None if value == Some(column) => "value".to_owned(),
+            None => format!("column{}", column + 1),
+        })
         .collect()
 }
 
@@ -163,17 +133,11 @@ pub(crate) fn look_up_columns(
     options: &ReadOptions,
     wanted: &Wanted<'_>,
 ) -> Result<Query> {
-    let about = Columns {
-        file,
-        names: Some(&names),
-        count: names.len(),
-    };
+    let about = Columns { file, names: Some(&names), count: names.len() };
     let (modes, value) = wanted.columns(about, options)?;
     let rows = columns.first().map_or(0, QueryColumn::len);
     if rows == 0 {
-        return Err(ReadError::Empty {
-            file: file.to_owned(),
-        });
+        return Err(ReadError::Empty { file: file.to_owned() });
     }
     let number = |column: usize, row: usize| {
         let (file, at) = (file.to_owned(), format!("row {}", row + 1));
@@ -181,18 +145,10 @@ pub(crate) fn look_up_columns(
         let text = || shown(columns[column].text(row).as_bytes());
         match columns[column].number(row) {
             Number::Finite(number) => Ok(number),
-            Number::NotFinite => Err(ReadError::NotFinite {
-                file,
-                at,
-                column: named(),
-                text: text(),
-            }),
-            Number::Text => Err(ReadError::NotANumber {
-                file,
-                at,
-                column: named(),
-                text: text(),
-            }),
+            Number::NotFinite => {
+                Err(ReadError::NotFinite { file, at, column: named(), text: text() })
+            }
+            Number::Text => Err(ReadError::NotANumber { file, at, column: named(), text: text() }),
         }
     };
     let mut indices = Vec::with_capacity(modes.len());
@@ -209,15 +165,7 @@ pub(crate) fn look_up_columns(
         indices.push(found.collect::<Result<Vec<u32>>>()?);
     }
     let values = value
-        .map(|column| {
-            (0..rows)
-                .map(|row| number(column, row))
-                .collect::<Result<Vec<f64>>>()
-        })
+        .map(|column| (0..rows).map(|row| number(column, row)).collect::<Result<Vec<f64>>>())
         .transpose()?;
-    Ok(Query {
-        rows: QueryRows::Columns { names, columns },
-        indices,
-        values,
-    })
+    Ok(Query { rows: QueryRows::Columns { names, columns }, indices, values })
 }

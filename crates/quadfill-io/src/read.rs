@@ -39,11 +39,7 @@ pub struct ReadData<T> {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn read<T: Real>(source: &Path, options: &ReadOptions) -> Result<ReadData<T>> {
-    let Source {
-        name,
-        bytes,
-        format,
-    } = Source::open(source, options)?;
+    let Source { name, bytes, format } = Source::open(source, options)?;
     match format {
         // Parquet keeps its bytes, so it gets the mapped file itself.
         Format::Parquet => read_table(&name, bytes::Bytes::from_owner(bytes), options),
@@ -56,10 +52,8 @@ pub fn read<T: Real>(source: &Path, options: &ReadOptions) -> Result<ReadData<T>
 pub fn read_bytes<T: Real>(name: &str, bytes: &[u8], options: &ReadOptions) -> Result<ReadData<T>> {
     let format = match options.format {
         Some(format) => format,
-        None => Format::of_name(Path::new(name)).map_err(|ending| ReadError::UnknownEnding {
-            file: name.to_owned(),
-            ending,
-        })?,
+        None => Format::of_name(Path::new(name))
+            .map_err(|ending| ReadError::UnknownEnding { file: name.to_owned(), ending })?,
     };
     read_as(name, bytes, format, options)
 }
@@ -75,28 +69,14 @@ fn read_as<T: Real>(
             let is_tns = format == Format::Tns;
             let (data, layout) = read_text(file, bytes, options, is_tns, PIECE)?;
             let Assembled { observations, bins } = data;
-            let TextLayout {
-                delimiter, header, ..
-            } = layout;
-            Ok(ReadData {
-                observations,
-                bins,
-                format,
-                delimiter: Some(delimiter),
-                header,
-            })
+            let TextLayout { delimiter, header, .. } = layout;
+            Ok(ReadData { observations, bins, format, delimiter: Some(delimiter), header })
         }
         Format::Parquet => read_table(file, bytes::Bytes::copy_from_slice(bytes), options),
         Format::Npy | Format::Npz | Format::Mat => {
             let cells = read_cells(file, bytes, format, options)?;
             let Assembled { observations, bins } = cells.observe(file, options)?;
-            Ok(ReadData {
-                observations,
-                bins,
-                format,
-                delimiter: None,
-                header: None,
-            })
+            Ok(ReadData { observations, bins, format, delimiter: None, header: None })
         }
     }
 }
@@ -109,11 +89,5 @@ fn read_table<T: Real>(
     let (data, names) = read_parquet(file, bytes, options)?;
     let Assembled { observations, bins } = data;
     let format = Format::Parquet;
-    Ok(ReadData {
-        observations,
-        bins,
-        format,
-        delimiter: None,
-        header: Some(names),
-    })
+    Ok(ReadData { observations, bins, format, delimiter: None, header: Some(names) })
 }

@@ -48,10 +48,7 @@ impl Columns<'_> {
     }
 
     fn used_twice(&self, column: usize) -> ReadError {
-        ReadError::ColumnUsedTwice {
-            file: self.file.to_owned(),
-            column: self.name(column),
-        }
+        ReadError::ColumnUsedTwice { file: self.file.to_owned(), column: self.name(column) }
     }
 
     /// Marks columns as taken and refuses those that were before.
@@ -72,14 +69,10 @@ impl Columns<'_> {
     pub(crate) fn value(&self, options: &ReadOptions, taken: &[bool]) -> Result<usize> {
         match &options.value {
             Some(value) => self.resolve(value),
-            None => {
-                taken
-                    .iter()
-                    .rposition(|taken| !taken)
-                    .ok_or_else(|| ReadError::NoValueColumn {
-                        file: self.file.to_owned(),
-                    })
-            }
+            None => taken
+                .iter()
+                .rposition(|taken| !taken)
+                .ok_or_else(|| ReadError::NoValueColumn { file: self.file.to_owned() }),
         }
     }
 }
@@ -93,11 +86,7 @@ impl Roles {
             .as_ref()
             .map(|modes| modes.iter().map(|mode| columns.resolve(mode)).collect())
             .transpose()?;
-        let weight = options
-            .weight
-            .as_ref()
-            .map(|weight| columns.resolve(weight))
-            .transpose()?;
+        let weight = options.weight.as_ref().map(|weight| columns.resolve(weight)).transpose()?;
         columns.take(&mut taken, asked.iter().flatten().copied().chain(weight))?;
         let value = columns.value(options, &taken)?;
         columns.take(&mut taken, [value])?;
@@ -129,11 +118,7 @@ impl Roles {
         if let Some(weight) = weight {
             of_columns[weight] = Role::Weight;
         }
-        let mut roles = Self {
-            of_columns,
-            modes: plan,
-            weighted: weight.is_some(),
-        };
+        let mut roles = Self { of_columns, modes: plan, weighted: weight.is_some() };
         for bin in &options.bins {
             roles.cut(columns, &bin.column, bin.size)?;
         }
@@ -142,10 +127,7 @@ impl Roles {
 
     /// Turns a mode into one of times; it may be named as a column or as a mode.
     fn cut(&mut self, columns: Columns<'_>, column: &ColumnRef, size: BinSize) -> Result<()> {
-        let by_mode = self
-            .modes
-            .iter()
-            .position(|mode| mode.name == column.text());
+        let by_mode = self.modes.iter().position(|mode| mode.name == column.text());
         let at = match by_mode {
             Some(mode) => self
                 .of_columns

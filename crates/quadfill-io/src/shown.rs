@@ -12,10 +12,7 @@ pub(crate) fn shown(text: &[u8]) -> String {
 
 /// At most two hundred characters on one line.
 pub(crate) fn one_line(text: &str) -> String {
-    text.chars()
-        .take(200)
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .collect()
+    text.chars().take(200).map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
 /// The first twenty of these names, each in quotes.
@@ -38,9 +35,6 @@ mod tests {
     #[test]
     fn long_and_wild_texts_are_tamed() {
         assert_eq!(shown(b"a\x1b[31m\n"), "a\\u{1b}[31m\\n");
-        assert_eq!(
-            shown("é".repeat(50).as_bytes()),
-            format!("{}…", "é".repeat(40))
-        );
+        assert_eq!(shown("é".repeat(50).as_bytes()), format!("{}…", "é".repeat(40)));
     }
 }

@@ -46,38 +46,21 @@ impl Source {
     /// Opens a file, or standard input for `-`.
     pub(crate) fn open(path: &Path, options: &ReadOptions) -> Result<Self> {
         let is_stdin = path.as_os_str() == "-";
-        let name = if is_stdin {
-            "standard input".to_owned()
-        } else {
-            path.display().to_string()
-        };
+        let name = if is_stdin { "standard input".to_owned() } else { path.display().to_string() };
         let named_format = match options.format {
             Some(format) => Some(format),
             None if is_stdin => None,
             None => Some(
-                Format::of_name(path).map_err(|ending| ReadError::UnknownEnding {
-                    file: name.clone(),
-                    ending,
-                })?,
+                Format::of_name(path)
+                    .map_err(|ending| ReadError::UnknownEnding { file: name.clone(), ending })?,
             ),
         };
-        let packed = if is_stdin {
-            read_whole(io::stdin().lock())
-        } else {
-            open_file(path)
-        }
-        .map_err(|source| ReadError::Io {
-            file: name.clone(),
-            source,
-        })?;
+        let packed = if is_stdin { read_whole(io::stdin().lock()) } else { open_file(path) }
+            .map_err(|source| ReadError::Io { file: name.clone(), source })?;
         let promised = path.extension().and_then(|ending| ending.to_str());
         let bytes = unpack(&name, packed, promised)?;
         let format = named_format.unwrap_or_else(|| Format::of_bytes(&bytes));
-        Ok(Self {
-            name,
-            bytes,
-            format,
-        })
+        Ok(Self { name, bytes, format })
     }
 }
 

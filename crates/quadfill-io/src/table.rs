@@ -45,10 +45,7 @@ pub(crate) struct Piece<T> {
 impl<T> Piece<T> {
     pub(crate) fn new(plan: &[ModePlan], weighted: bool, rows: usize) -> Self {
         Self {
-            modes: plan
-                .iter()
-                .map(|mode| ModeColumn::new(mode, rows))
-                .collect(),
+            modes: plan.iter().map(|mode| ModeColumn::new(mode, rows)).collect(),
             values: Vec::with_capacity(rows),
             weights: weighted.then(|| Vec::with_capacity(rows)),
         }
@@ -72,16 +69,9 @@ pub(crate) fn assemble<T: Real>(
     on_duplicate: OnDuplicate,
     places: impl FnOnce([usize; 2]) -> [String; 2],
 ) -> Result<Assembled<T>> {
-    let values = concat(
-        pieces
-            .iter_mut()
-            .map(|piece| std::mem::take(&mut piece.values))
-            .collect(),
-    );
-    let weights: Option<Vec<Vec<T>>> = pieces
-        .iter_mut()
-        .map(|piece| piece.weights.take())
-        .collect();
+    let values = concat(pieces.iter_mut().map(|piece| std::mem::take(&mut piece.values)).collect());
+    let weights: Option<Vec<Vec<T>>> =
+        pieces.iter_mut().map(|piece| piece.weights.take()).collect();
     let weights = weights.filter(|weights| !weights.is_empty()).map(concat);
     let mut modes = Vec::with_capacity(plan.len());
     let mut indices = Vec::with_capacity(plan.len());
@@ -117,18 +107,9 @@ pub(crate) fn explain(
 ) -> ReadError {
     let file = file.to_owned();
     match error {
-        quadfill::Error::DuplicateCell {
-            cell,
-            first,
-            second,
-        } => {
+        quadfill::Error::DuplicateCell { cell, first, second } => {
             let [first, second] = places([first, second]);
-            ReadError::DuplicateCell {
-                file,
-                cell: one_line(&cell),
-                first,
-                second,
-            }
+            ReadError::DuplicateCell { file, cell: one_line(&cell), first, second }
         }
         quadfill::Error::Empty => ReadError::Empty { file },
         source => ReadError::Data { file, source },
@@ -173,10 +154,7 @@ fn cut_into_bins(mode: &str, size: BinSize, pieces: Vec<Vec<f64>>) -> Result<(Bi
         .into_par_iter()
         .map(|times| {
             // Every time is at or after the origin and not too far from it, so it has a bin.
-            times
-                .iter()
-                .map(|&time| binning.bin(time).unwrap_or_default())
-                .collect()
+            times.iter().map(|&time| binning.bin(time).unwrap_or_default()).collect()
         })
         .collect();
     Ok((binning, concat(pieces)))

@@ -14,9 +14,7 @@ fn options(flags: &[&str]) -> ReadOptions {
             "delimiter" => options.delimiter = Some(text.to_owned()),
             "header" => options.header = Some(text == "yes"),
             "variable" => options.variable = Some(text.to_owned()),
-            "bin" => options
-                .bins
-                .push(BinSpec::parse(text).expect("a sound bin")),
+            "bin" => options.bins.push(BinSpec::parse(text).expect("a sound bin")),
             other => panic!("{other} is no flag"),
         }
     }
@@ -26,12 +24,7 @@ fn options(flags: &[&str]) -> ReadOptions {
 #[test]
 fn texts_that_cannot_be_read() {
     let table: &[(&str, &[u8], &[&str], &str)] = &[
-        (
-            "a.csv",
-            b"",
-            &[],
-            "a.csv: the file has no rows: give at least one row with a value",
-        ),
+        ("a.csv", b"", &[], "a.csv: the file has no rows: give at least one row with a value"),
         (
             "a.csv",
             b"\n \n\r\n",
@@ -226,18 +219,11 @@ fn binary_files_that_cannot_be_read() {
     let shape = |shape: &str, dtype: &str| {
         format!("{{'descr': '{dtype}', 'fortran_order': False, 'shape': {shape}, }}")
     };
-    let infinite: Vec<u8> = [1.0, f64::INFINITY]
-        .iter()
-        .flat_map(|x| x.to_le_bytes())
-        .collect();
+    let infinite: Vec<u8> = [1.0, f64::INFINITY].iter().flat_map(|x| x.to_le_bytes()).collect();
     let mut hdf5 = vec![0u8; 512];
     hdf5.extend(b"\x89HDF\r\n");
     let table: Vec<(&str, Vec<u8>, &str)> = vec![
-        (
-            "a.npy",
-            vec![],
-            "a.npy: this is no sound .npy file: it does not begin as one",
-        ),
+        ("a.npy", vec![], "a.npy: this is no sound .npy file: it does not begin as one"),
         (
             "a.npy",
             b"\x93NUMPY\x01\x00\xff".to_vec(),
@@ -328,13 +314,8 @@ fn files_that_cannot_be_opened_or_unpacked() {
     ] {
         let path = folder.path().join(name);
         std::fs::write(&path, bytes).expect("written");
-        let error = read::<f64>(&path, &ReadOptions::default())
-            .expect_err(name)
-            .to_string();
-        let expected = format!(
-            "{}: the {kind} archive is cut short or damaged (",
-            path.display()
-        );
+        let error = read::<f64>(&path, &ReadOptions::default()).expect_err(name).to_string();
+        let expected = format!("{}: the {kind} archive is cut short or damaged (", path.display());
         assert!(error.starts_with(&expected), "{error}");
         assert!(error.ends_with("): fetch or pack it again"), "{error}");
     }
@@ -342,15 +323,9 @@ fn files_that_cannot_be_opened_or_unpacked() {
     let error = read::<f64>(&missing, &ReadOptions::default()).expect_err("missing");
     assert_eq!(
         error.to_string(),
-        format!(
-            "{}: No such file or directory (os error 2)",
-            missing.display()
-        )
+        format!("{}: No such file or directory (os error 2)", missing.display())
     );
-    let options = ReadOptions {
-        format: Some(Format::Delimited),
-        ..ReadOptions::default()
-    };
+    let options = ReadOptions { format: Some(Format::Delimited), ..ReadOptions::default() };
     let error = read::<f64>(folder.path(), &options).expect_err("a folder");
     assert_eq!(
         error.to_string(),

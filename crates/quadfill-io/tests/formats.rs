@@ -11,15 +11,11 @@ use quadfill_io::{
 
 fn names(data: &Observations<f64>, mode: usize) -> Vec<String> {
     let labels = &data.modes()[mode].labels;
-    (0..labels.len())
-        .map(|index| labels.name(index).into_owned())
-        .collect()
+    (0..labels.len()).map(|index| labels.name(index).into_owned()).collect()
 }
 
 fn read_text(text: &str, options: &ReadOptions) -> Observations<f64> {
-    read_bytes("t.csv", text.as_bytes(), options)
-        .expect("a sound text")
-        .observations
+    read_bytes("t.csv", text.as_bytes(), options).expect("a sound text").observations
 }
 
 #[test]
@@ -51,10 +47,7 @@ fn headers_are_told_from_data() {
     assert_eq!((data.len(), data.modes()[0].name.as_str()), (2, "mode1"));
     let data = read_text("7,8,x\n1,2,3\n", &ReadOptions::default());
     assert_eq!((data.len(), data.modes()[0].name.as_str()), (1, "7"));
-    let with_header = ReadOptions {
-        header: Some(true),
-        ..ReadOptions::default()
-    };
+    let with_header = ReadOptions { header: Some(true), ..ReadOptions::default() };
     let data = read_text("7,8,9\n1,2,3\n", &with_header);
     assert_eq!((data.len(), data.modes()[0].name.as_str()), (1, "7"));
 }
@@ -101,19 +94,14 @@ fn dense_arrays_in_either_order_with_nan_or_a_mask() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("a.npy");
     write_npy(&path, &[2, 3], [1.0, f64::NAN, 3.0, 4.0, 5.0, f64::NAN]).expect("written");
-    let data = read::<f64>(&path, &ReadOptions::default())
-        .expect("read")
-        .observations;
+    let data = read::<f64>(&path, &ReadOptions::default()).expect("read").observations;
     assert_eq!(data.sizes(), [2, 3]);
     assert_eq!(data.indices(1), [0, 2, 0, 1]);
     assert_eq!(data.values(), [1.0, 3.0, 4.0, 5.0]);
 
     // The same bytes in Fortran order are another array.
     let mut bytes = std::fs::read(&path).expect("there");
-    let at = bytes
-        .windows(5)
-        .position(|text| text == b"False")
-        .expect("the flag");
+    let at = bytes.windows(5).position(|text| text == b"False").expect("the flag");
     bytes[at..at + 5].copy_from_slice(b"True ");
     let data = read_bytes::<f64>("a.npy", &bytes, &ReadOptions::default()).expect("read");
     assert_eq!(data.observations.values(), [1.0, 3.0, 5.0, 4.0]);
@@ -121,10 +109,7 @@ fn dense_arrays_in_either_order_with_nan_or_a_mask() {
 
     let mask = folder.path().join("mask.npy");
     write_npy(&mask, &[2, 3], [1u32, 1, 0, 0, 0, 1]).expect("written");
-    let options = ReadOptions {
-        mask: Some(mask),
-        ..ReadOptions::default()
-    };
+    let options = ReadOptions { mask: Some(mask), ..ReadOptions::default() };
     let data = read::<f64>(&path, &options).expect("read").observations;
     assert_eq!(data.values(), [1.0]);
     assert_eq!(data.sizes(), [2, 3], "labels without a value stay");
@@ -135,8 +120,7 @@ fn npz(members: &[(&str, Vec<u8>)]) -> Vec<u8> {
     let mut zip = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
     for (name, bytes) in members {
         let options = zip::write::SimpleFileOptions::default();
-        zip.start_file(format!("{name}.npy"), options)
-            .expect("memory");
+        zip.start_file(format!("{name}.npy"), options).expect("memory");
         zip.write_all(bytes).expect("memory");
     }
     zip.finish().expect("memory").into_inner()
@@ -157,10 +141,8 @@ fn archives_of_coordinates_or_with_a_mask() {
         ("values", values.clone()),
         ("shape", npy_bytes(&[2], &[4i64, 2])),
     ]);
-    let by_dimension = npz(&[
-        ("coords", npy_bytes(&[2, 3], &[0i64, 2, 2, 1, 0, 1])),
-        ("data", values),
-    ]);
+    let by_dimension =
+        npz(&[("coords", npy_bytes(&[2, 3], &[0i64, 2, 2, 1, 0, 1])), ("data", values)]);
     for (bytes, sizes) in [(by_point, [4, 2]), (by_dimension, [3, 2])] {
         let data = read_bytes::<f64>("a.npz", &bytes, &ReadOptions::default()).expect("read");
         assert_eq!(data.observations.sizes(), sizes);
@@ -184,67 +166,34 @@ fn predictions_in_every_format_can_be_read_again() {
         Mode::new("film", Labels::range(3)),
     ];
     let text = b"user,film,note\nann,2,x\n\"bob, jr\",0,\"say \"\"hi\"\"\"\nzoe,1,\n".to_vec();
-    let query = read_query_bytes(
-        "q.csv",
-        text,
-        &ReadOptions::default(),
-        &modes,
-        &[],
-        QueryValues::Ignored,
-    )
-    .expect("a sound query");
+    let query =
+        read_query_bytes("q.csv", text, &ReadOptions::default(), &modes, &[], QueryValues::Ignored)
+            .expect("a sound query");
     assert_eq!(query.indices, [vec![0, 1, UNKNOWN], vec![2, 0, 1]]);
     let values = [0.1, -2.0, 1e-300];
-    let options = ReadOptions {
-        value: Some("prediction".into()),
-        ..ReadOptions::default()
-    };
+    let options = ReadOptions { value: Some("prediction".into()), ..ReadOptions::default() };
     for name in ["p.csv", "p.tsv", "p.parquet"] {
         let path = folder.path().join(name);
-        write_predictions(
-            &path,
-            &query,
-            Predictions {
-                values: &values,
-                mark_unknown: false,
-            },
-        )
-        .expect("written");
+        write_predictions(&path, &query, Predictions { values: &values, mark_unknown: false })
+            .expect("written");
         let again = read_query(&path, &options, &modes, &[], QueryValues::Required);
         let again = again.unwrap_or_else(|error| panic!("{name}: {error}"));
         assert_eq!(again.indices, query.indices, "{name}");
         assert_eq!(again.values.as_deref(), Some(&values[..]), "{name}");
-        assert_eq!(
-            again.rows.names(),
-            ["user", "film", "note", "prediction"],
-            "{name}"
-        );
+        assert_eq!(again.rows.names(), ["user", "film", "note", "prediction"], "{name}");
     }
     let path = folder.path().join("p.jsonl");
-    write_predictions(
-        &path,
-        &query,
-        Predictions {
-            values: &values,
-            mark_unknown: true,
-        },
-    )
-    .expect("written");
+    write_predictions(&path, &query, Predictions { values: &values, mark_unknown: true })
+        .expect("written");
     assert_eq!(
-        std::fs::read_to_string(&path)
-            .expect("there")
-            .lines()
-            .nth(1),
+        std::fs::read_to_string(&path).expect("there").lines().nth(1),
         Some(r#"{"user":"bob, jr","film":0,"note":"say \"hi\"","prediction":-2,"unknown":false}"#)
     );
 }
 
 #[test]
 fn queries_go_by_name_or_by_position() {
-    let modes = [
-        Mode::new("user", Labels::range(3)),
-        Mode::new("film", Labels::range(3)),
-    ];
+    let modes = [Mode::new("user", Labels::range(3)), Mode::new("film", Labels::range(3))];
     let find = |text: &str, values| {
         let bytes = text.as_bytes().to_vec();
         read_query_bytes("q.csv", bytes, &ReadOptions::default(), &modes, &[], values)
@@ -265,53 +214,26 @@ fn queries_go_by_name_or_by_position() {
 fn parquet_columns_are_read_by_name() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("p.parquet");
-    let modes = [
-        Mode::new("user", Labels::range(3)),
-        Mode::new("film", Labels::range(3)),
-    ];
+    let modes = [Mode::new("user", Labels::range(3)), Mode::new("film", Labels::range(3))];
     let text = b"user,film,note\n10,2.5,x\n7,0.5,y\n10,0.5,x\n".to_vec();
-    let query = read_query_bytes(
-        "q.csv",
-        text,
-        &ReadOptions::default(),
-        &modes,
-        &[],
-        QueryValues::Ignored,
-    )
-    .expect("a sound query");
-    let predictions = Predictions {
-        values: &[1.0, 2.0, 3.0],
-        mark_unknown: false,
-    };
+    let query =
+        read_query_bytes("q.csv", text, &ReadOptions::default(), &modes, &[], QueryValues::Ignored)
+            .expect("a sound query");
+    let predictions = Predictions { values: &[1.0, 2.0, 3.0], mark_unknown: false };
     write_predictions(&path, &query, predictions).expect("written");
-    let data = read::<f64>(&path, &ReadOptions::default())
-        .expect("read")
-        .observations;
+    let data = read::<f64>(&path, &ReadOptions::default()).expect("read").observations;
     assert_eq!(names(&data, 0), ["7", "10"]);
     assert_eq!(names(&data, 1), ["2.5", "0.5"]);
     assert_eq!(names(&data, 2), ["x", "y"]);
     assert_eq!(data.values(), [1.0, 2.0, 3.0]);
-    let wrong = ReadOptions {
-        value: Some("stars".into()),
-        ..ReadOptions::default()
-    };
-    let error = read::<f64>(&path, &wrong)
-        .expect_err("no such column")
-        .to_string();
+    let wrong = ReadOptions { value: Some("stars".into()), ..ReadOptions::default() };
+    let error = read::<f64>(&path, &wrong).expect_err("no such column").to_string();
     assert!(error.ends_with(
         "there is no column `stars`: the columns are `user`, `film`, `note`, `prediction`"
     ));
-    let text_value = ReadOptions {
-        value: Some("note".into()),
-        ..ReadOptions::default()
-    };
-    let error = read::<f64>(&path, &text_value)
-        .expect_err("no number")
-        .to_string();
-    assert!(
-        error.contains("row 1: column `note` holds `x`, which is no number"),
-        "{error}"
-    );
+    let text_value = ReadOptions { value: Some("note".into()), ..ReadOptions::default() };
+    let error = read::<f64>(&path, &text_value).expect_err("no number").to_string();
+    assert!(error.contains("row 1: column `note` holds `x`, which is no number"), "{error}");
 }
 
 proptest! {

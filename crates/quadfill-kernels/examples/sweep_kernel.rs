@@ -33,11 +33,7 @@ fn draw_cells(count: usize) -> Vec<([u32; 3], f32)> {
                 (row.min(size - 1) * 7919 % size) as u32
             };
             let (a, b, c) = (rng.random(), rng.random(), rng.random());
-            let picks = [
-                skewed(SIZES[0], 2, a),
-                skewed(SIZES[1], 3, b),
-                skewed(SIZES[2], 1, c),
-            ];
+            let picks = [skewed(SIZES[0], 2, a), skewed(SIZES[1], 3, b), skewed(SIZES[2], 1, c)];
             (picks, rng.random::<f32>() * 5.0)
         })
         .collect()
@@ -63,11 +59,7 @@ fn view(cells: &[([u32; 3], f32)], mode: usize) -> View {
         values[*at] = *value;
         *at += 1;
     }
-    View {
-        starts,
-        others,
-        values,
-    }
+    View { starts, others, values }
 }
 
 /// Seconds this thread has run, so that other programs do not count; of the clock on the wall
@@ -91,10 +83,7 @@ fn sweep_mode<T: Real>(
 ) -> (f64, f64) {
     let stride = rank.next_multiple_of(T::LINE);
     let mut own = std::mem::take(&mut factors[mode]);
-    let others: Vec<&[T]> = (0..3)
-        .filter(|&b| b != mode)
-        .map(|b| &factors[b][..])
-        .collect();
+    let others: Vec<&[T]> = (0..3).filter(|&b| b != mode).map(|b| &factors[b][..]).collect();
     let half = T::from_f64(0.5);
     let ctx = ModeContext {
         form: Form::Quadratic {
@@ -133,10 +122,7 @@ fn sweep_mode<T: Real>(
             }
         }
         let between = Instant::now();
-        assert_eq!(
-            solve_lanes(kernels, rank, &mut matrices, count, &mut out),
-            0
-        );
+        assert_eq!(solve_lanes(kernels, rank, &mut matrices, count, &mut out), 0);
         for (lane, step) in out.chunks(rank).take(count).enumerate() {
             let row = &mut own[(first + lane) * stride..][..rank];
             for (x, step) in row.iter_mut().zip(step) {
@@ -166,11 +152,8 @@ fn sweep<T: Real>(kernels: Kernels, views: &[View], rank: usize, peak: f64) {
             factor
         })
         .collect();
-    let values: Vec<T> = views
-        .iter()
-        .flat_map(|v| v.values.iter())
-        .map(|&y| T::from_f64(y.into()))
-        .collect();
+    let values: Vec<T> =
+        views.iter().flat_map(|v| v.values.iter()).map(|&y| T::from_f64(y.into())).collect();
     let cells = views[0].values.len();
     let mut best = [(f64::MAX, f64::MAX); 3];
     for _ in 0..3 {
@@ -221,9 +204,7 @@ fn in_cache<T: Real>(kernels: Kernels, rank: usize, peak: f64) {
         biases: None,
         mean: T::ZERO,
     };
-    let others: Vec<u32> = (0..2 * CELLS)
-        .map(|_| rng.random_range(0..ROWS as u32))
-        .collect();
+    let others: Vec<u32> = (0..2 * CELLS).map(|_| rng.random_range(0..ROWS as u32)).collect();
     let row = RowCells {
         own: &factor[..stride],
         own_bias: T::ZERO,
@@ -255,17 +236,10 @@ fn in_cache<T: Real>(kernels: Kernels, rank: usize, peak: f64) {
 }
 
 fn main() {
-    let args: Vec<f64> = std::env::args()
-        .skip(1)
-        .filter_map(|a| a.parse().ok())
-        .collect();
+    let args: Vec<f64> = std::env::args().skip(1).filter_map(|a| a.parse().ok()).collect();
     let count = (args.first().unwrap_or(&8.0) * 1e6) as usize;
     let ranks: Vec<usize> = args.iter().skip(1).map(|&r| r as usize).collect();
-    let ranks = if ranks.is_empty() {
-        vec![10, 20, 64]
-    } else {
-        ranks
-    };
+    let ranks = if ranks.is_empty() { vec![10, 20, 64] } else { ranks };
     let kernels = Kernels::detect();
     let single = peak::multiply_add_gflops::<f32>(kernels);
     let double = peak::multiply_add_gflops::<f64>(kernels);

@@ -103,9 +103,6 @@ mod tests {
                 assert_eq!(copy.clone(), copy);
             }
         }
-        assert_eq!(
-            format!("{:?}", AlignedVec::from_slice(&[1.0f32, 2.0])),
-            "[1.0, 2.0]"
-        );
+        assert_eq!(format!("{:?}", AlignedVec::from_slice(&[1.0f32, 2.0])), "[1.0, 2.0]");
     }
 }

@@ -40,10 +40,7 @@ pub fn symmetric_eigen(a: &[f64], n: usize) -> Option<Eigen> {
         return None;
     }
     if n == 0 {
-        return Some(Eigen {
-            values: Vec::new(),
-            vectors: Vec::new(),
-        });
+        return Some(Eigen { values: Vec::new(), vectors: Vec::new() });
     }
     let matrix = MatRef::from_row_major_slice(a, n, n);
     let mut values = Diag::<f64>::zeros(n);

@@ -28,10 +28,8 @@ impl Isa {
     }
 
     fn best_up_to(asked: Option<&str>) -> Self {
-        let limit = Self::ALL
-            .into_iter()
-            .find(|isa| asked == Some(isa.name()))
-            .unwrap_or(Self::Avx512);
+        let limit =
+            Self::ALL.into_iter().find(|isa| asked == Some(isa.name())).unwrap_or(Self::Avx512);
         Self::ALL
             .into_iter()
             .rfind(|isa| *isa <= limit && isa.is_available())

@@ -175,11 +175,7 @@ impl Search {
     }
 
     fn ritz(&self, wanted: usize, mut apply: impl FnMut(&[f64], &mut [f64])) -> Ritz {
-        let mut ritz = Ritz {
-            values: Vec::new(),
-            vectors: Vec::new(),
-            residuals: Vec::new(),
-        };
+        let mut ritz = Ritz { values: Vec::new(), vectors: Vec::new(), residuals: Vec::new() };
         let (m, Some(eigen)) = (self.steps(), self.small_eigen()) else {
             return ritz;
         };

@@ -13,12 +13,7 @@ const SUMS: usize = 12;
 /// operations each). The best of some short runs.
 pub fn multiply_add_gflops<T: Real>(kernels: Kernels) -> f64 {
     const ROUNDS: usize = 1 << 20;
-    best_rate(20, || {
-        kernels.run::<T, _>(MultiplyAdds {
-            rounds: ROUNDS,
-            entry: T::ONE,
-        })
-    })
+    best_rate(20, || kernels.run::<T, _>(MultiplyAdds { rounds: ROUNDS, entry: T::ONE }))
 }
 
 /// Bytes read per second by one core from memory, in GB/s. The best of some runs over a buffer

@@ -42,12 +42,7 @@ mod tests {
         let first = |seed, purpose, block| stream(seed, purpose, block).random::<u64>();
         let base = first(1, 2, 3);
         assert_eq!(base, first(1, 2, 3));
-        for other in [
-            first(2, 2, 3),
-            first(1, 3, 3),
-            first(1, 2, 4),
-            first(2, 1, 3),
-        ] {
+        for other in [first(2, 2, 3), first(1, 3, 3), first(1, 2, 4), first(2, 1, 3)] {
             assert_ne!(base, other);
         }
     }

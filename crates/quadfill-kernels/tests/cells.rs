@@ -74,11 +74,7 @@ fn check_normal_equations<T: Real>(
 /// What a slope's rounding error is relative to: slopes are sums of a few numbers of order one,
 /// or products of them.
 fn bound<T: Real>(problem: &Problem<T>, slope: f64) -> f64 {
-    if problem.shape.form == FormShape::Product {
-        slope.abs()
-    } else {
-        slope.abs() + 20.0
-    }
+    if problem.shape.form == FormShape::Product { slope.abs() } else { slope.abs() + 20.0 }
 }
 
 fn check_gradient<T: Real>(
@@ -146,15 +142,8 @@ proptest! {
 fn agree_with_the_definitions_at_high_rank() {
     for rank in [63, 64, 65, 130] {
         for (form, biases) in [(FormShape::Pairwise, true), (FormShape::Product, false)] {
-            let shape = Shape {
-                others: 2,
-                rank,
-                cells: 300,
-                weights: biases,
-                biases,
-                form,
-                seed: 5,
-            };
+            let shape =
+                Shape { others: 2, rank, cells: 300, weights: biases, biases, form, seed: 5 };
             check::<f32>(&shape);
             check::<f64>(&shape);
         }
@@ -176,15 +165,8 @@ fn bits<T: Real>(shape: &Shape, kernels: Kernels, ws: &mut Workspace<T>, shift: 
         let factors: Vec<_> = ctx.factors.iter().map(|f| moved(f)).collect();
         let factors: Vec<_> = factors.iter().map(|f| &f[shift..]).collect();
         let (own, values) = (moved(row.own), moved(row.values));
-        let ctx = ModeContext {
-            factors: &factors,
-            ..*ctx
-        };
-        let row = RowCells {
-            own: &own[shift..],
-            values: &values[shift..],
-            ..*row
-        };
+        let ctx = ModeContext { factors: &factors, ..*ctx };
+        let row = RowCells { own: &own[shift..], values: &values[shift..], ..*row };
         kernels.normal_equations(&ctx, &row, ws, &mut out);
         kernels.residuals(&ctx, &row, ws, &mut residuals);
     });
@@ -203,11 +185,7 @@ fn bits_depend_neither_on_alignment_nor_on_what_the_workspace_did_before() {
         form: FormShape::Indefinite,
         seed: 11,
     };
-    let longer = Shape {
-        cells: 290,
-        seed: 12,
-        ..shape.clone()
-    };
+    let longer = Shape { cells: 290, seed: 12, ..shape.clone() };
     for isa in Isa::available() {
         let kernels = Kernels::new(isa);
         let fresh = bits::<f32>(&shape, kernels, &mut Workspace::new(13, true), 0);
@@ -267,12 +245,7 @@ fn a_row_that_is_not_there_panics() {
         biases: None,
         mean: 0.0,
     };
-    let row = RowCells {
-        own: &own,
-        own_bias: 0.0,
-        others: &[0, 2],
-        values: &[1.0, 1.0],
-        weights: None,
-    };
+    let row =
+        RowCells { own: &own, own_bias: 0.0, others: &[0, 2], values: &[1.0, 1.0], weights: None };
     Kernels::detect().squared_residuals(&ctx, &row, &mut Workspace::new(3, false));
 }

@@ -80,9 +80,8 @@ fn indefinite_and_singular_matrices_are_refused() {
 fn eight_systems_agree_with_one_at_a_time() {
     for isa in Isa::available() {
         for n in 1..=40 {
-            let systems: Vec<_> = (0..8)
-                .map(|l| (definite(n, 0.5, l + 1), normal(n, l + 500)))
-                .collect();
+            let systems: Vec<_> =
+                (0..8).map(|l| (definite(n, 0.5, l + 1), normal(n, l + 500))).collect();
             for count in [1, 3, 8] {
                 let mut blocks = Vec::new();
                 for (a, rhs) in &systems {

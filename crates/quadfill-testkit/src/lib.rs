@@ -46,10 +46,7 @@ impl Planted {
             |n: usize| -> Vec<f64> { (0..n).map(|_| StandardNormal.sample(&mut rng)).collect() };
         let factors: Vec<Vec<f64>> = sizes.iter().map(|&n| normal(n * rank)).collect();
         let cells: f64 = sizes.iter().map(|&n| n as f64).product();
-        assert!(
-            cells >= 2.0 * observed as f64,
-            "the tensor has enough cells"
-        );
+        assert!(cells >= 2.0 * observed as f64, "the tensor has enough cells");
         let enough = sizes.iter().all(|&n| observed >= 2 * n * rank);
         let mut planted = Self {
             factors,
@@ -86,9 +83,7 @@ impl Planted {
         let row = |mode: usize| &self.factors[mode][cell[mode] as usize * self.rank..][..self.rank];
         let modes = cell.len();
         match &self.kernel {
-            None => (0..self.rank)
-                .map(|l| (0..modes).map(|a| row(a)[l]).product::<f64>())
-                .sum(),
+            None => (0..self.rank).map(|l| (0..modes).map(|a| row(a)[l]).product::<f64>()).sum(),
             Some(kernel) => (0..modes * modes)
                 .map(|i| {
                     let (a, b) = (i / modes, i % modes);
@@ -107,7 +102,7 @@ impl Planted {
 
     /// Adds normal noise of deviation `share` times the root mean square of the values.
     pub fn add_noise(&mut self, share: f64, seed: u64) {
-        let mut rng = ChaCha8Rng::seed_from_u64(seed ^ 0x6e6f_6973_65);
+        let mut rng = ChaCha8Rng::seed_from_u64(seed ^ 0x006e_6f69_7365);
         let size =
             (self.values.iter().map(|v| v * v).sum::<f64>() / self.values.len() as f64).sqrt();
         for value in &mut self.values {
@@ -118,11 +113,8 @@ impl Planted {
 
     /// The relative error of predictions on the test cells.
     pub fn relative_error(&self, predictions: &[f64]) -> f64 {
-        let wrong: f64 = predictions
-            .iter()
-            .zip(&self.test_values)
-            .map(|(p, y)| (p - y).powi(2))
-            .sum();
+        let wrong: f64 =
+            predictions.iter().zip(&self.test_values).map(|(p, y)| (p - y).powi(2)).sum();
         let size: f64 = self.test_values.iter().map(|y| y * y).sum();
         (wrong / size).sqrt()
     }
@@ -136,10 +128,7 @@ fn distinct_cells(
 ) -> Vec<Vec<u32>> {
     let mut columns = vec![Vec::with_capacity(count); sizes.len()];
     while columns[0].len() < count {
-        let cell: Vec<u32> = sizes
-            .iter()
-            .map(|&n| rng.random_range(0..n as u32))
-            .collect();
+        let cell: Vec<u32> = sizes.iter().map(|&n| rng.random_range(0..n as u32)).collect();
         if seen.insert(cell.clone()) {
             for (column, index) in columns.iter_mut().zip(cell) {
                 column.push(index);
@@ -151,9 +140,7 @@ fn distinct_cells(
 
 /// The kernel with 1/2 off the diagonal.
 pub fn pairwise_kernel(modes: usize) -> Vec<f64> {
-    (0..modes * modes)
-        .map(|i| if i / modes == i % modes { 0.0 } else { 0.5 })
-        .collect()
+    (0..modes * modes).map(|i| if i / modes == i % modes { 0.0 } else { 0.5 }).collect()
 }
 
 /// A symmetric kernel with normal entries.
@@ -174,10 +161,7 @@ pub fn random_kernel(modes: usize, seed: u64) -> Vec<f64> {
 pub fn directional_derivative(f: impl Fn(&[f64]) -> f64, x: &[f64], direction: &[f64]) -> f64 {
     let at = |h: f64| -> f64 {
         let moved = |sign: f64| -> Vec<f64> {
-            x.iter()
-                .zip(direction)
-                .map(|(x, d)| x + sign * h * d)
-                .collect()
+            x.iter().zip(direction).map(|(x, d)| x + sign * h * d).collect()
         };
         (f(&moved(1.0)) - f(&moved(-1.0))) / (2.0 * h)
     };

@@ -1,9 +1,6 @@
 //! Model files that are damaged are refused with the reason, and no bytes make the reader panic.
 
-#![expect(
-    clippy::unwrap_used,
-    reason = "a test that cannot set itself up has failed"
-)]
+#![expect(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 
 mod models;
 
@@ -17,9 +14,7 @@ use serde_json::{Value, json};
 fn sound() -> [Vec<u8>; 3] {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("model");
-    models::model::<f64>(&models::tied(Offsets::Modes))
-        .save(&path)
-        .expect("it can be saved");
+    models::model::<f64>(&models::tied(Offsets::Modes)).save(&path).expect("it can be saved");
     models::files(&path)
 }
 
@@ -50,11 +45,7 @@ fn descriptions() {
                 "it was written by a newer version of Quadfill (format 2, this one knows up to 1): upgrade Quadfill to open it",
             ),
         ),
-        (
-            "/version",
-            json!(0),
-            Some("there is no format version 0: the file is damaged"),
-        ),
+        ("/version", json!(0), Some("there is no format version 0: the file is damaged")),
         ("/version", json!(-1), None),
         (
             "/spec/rank",
@@ -99,11 +90,7 @@ fn descriptions() {
                 "the tensors of mode `to` are not those of its factor matrix 2: the file is damaged",
             ),
         ),
-        (
-            "/spec/interaction",
-            json!({"quadratic": [[0.0, 1.0], [2.0, 0.0]]}),
-            None,
-        ),
+        ("/spec/interaction", json!({"quadratic": [[0.0, 1.0], [2.0, 0.0]]}), None),
         (
             "/spec/interaction",
             json!({"quadratic": [[0.0, 1.0], [1.0, 0.0]]}),
@@ -180,10 +167,7 @@ fn labels() {
     };
     let all = files[2].clone();
     for (bytes, reason) in [
-        (
-            all[..30].to_vec(),
-            "line 2: this is no label of the expected kind: the file is damaged",
-        ),
+        (all[..30].to_vec(), "line 2: this is no label of the expected kind: the file is damaged"),
         (
             lines[..9].join("\n").into_bytes(),
             "line 10: the labels end here but the model has more: the file is damaged",
@@ -196,26 +180,11 @@ fn labels() {
             with(2, "[0,\"x\"]"),
             "line 2: this is no label of the expected kind: the file is damaged",
         ),
-        (
-            with(2, "[0,1.5]"),
-            "line 2: this is no label of the expected kind: the file is damaged",
-        ),
-        (
-            with(2, "[1,-1]"),
-            "line 2: a label of mode 0 was expected: the file is damaged",
-        ),
-        (
-            with(3, "[0,-1]"),
-            "line 3: label -1 is not above the one before it: the file is damaged",
-        ),
-        (
-            with(7, "[1,\"a\\nb\"]"),
-            "line 7: label \"a\\nb\" is there twice: the file is damaged",
-        ),
-        (
-            vec![0xff, 0xfe],
-            "line 1: this is no label of the expected kind: the file is damaged",
-        ),
+        (with(2, "[0,1.5]"), "line 2: this is no label of the expected kind: the file is damaged"),
+        (with(2, "[1,-1]"), "line 2: a label of mode 0 was expected: the file is damaged"),
+        (with(3, "[0,-1]"), "line 3: label -1 is not above the one before it: the file is damaged"),
+        (with(7, "[1,\"a\\nb\"]"), "line 7: label \"a\\nb\" is there twice: the file is damaged"),
+        (vec![0xff, 0xfe], "line 1: this is no label of the expected kind: the file is damaged"),
     ] {
         let broken = [files[0].clone(), files[1].clone(), bytes];
         assert_eq!(message(&broken), format!("labels.jsonl: {reason}"));
@@ -245,22 +214,13 @@ fn numbers() {
         bytes
     };
     for (bytes, reason) in [
-        (
-            Vec::new(),
-            "the tensors cannot be read, header too small: the file is damaged",
-        ),
-        (
-            vec![0xff; 64],
-            "the tensors cannot be read, header too large: the file is damaged",
-        ),
+        (Vec::new(), "the tensors cannot be read, header too small: the file is damaged"),
+        (vec![0xff; 64], "the tensors cannot be read, header too large: the file is damaged"),
         (
             tensors[..tensors.len() - 1].to_vec(),
             "the tensors cannot be read, incomplete metadata, file not fully covered: the file is damaged",
         ),
-        (
-            nan,
-            "tensor `mean` has a number that is not finite: the file is damaged",
-        ),
+        (nan, "tensor `mean` has a number that is not finite: the file is damaged"),
         (
             with_header(tensors, "[7,3]", "[3,7]"),
             "tensor `factors.1` has the shape [3, 7] where [7, 3] was expected: the file is damaged",
@@ -280,11 +240,7 @@ fn numbers() {
     // The description claims more than the tensors have.
     let mut description: Value = serde_json::from_slice(&files[0]).unwrap();
     description["spec"]["rank"] = json!(4);
-    let broken = [
-        serde_json::to_vec(&description).unwrap(),
-        files[1].clone(),
-        files[2].clone(),
-    ];
+    let broken = [serde_json::to_vec(&description).unwrap(), files[1].clone(), files[2].clone()];
     assert_eq!(
         message(&broken),
         "model.safetensors: tensor `factors.0` has the shape [4, 3] where [4, 4] was expected: \

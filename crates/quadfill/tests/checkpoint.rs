@@ -1,9 +1,6 @@
 //! Unfinished fits come back from disk to the same bits, and only to their own data and settings.
 
-#![expect(
-    clippy::unwrap_used,
-    reason = "a test that cannot set itself up has failed"
-)]
+#![expect(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 
 use std::fs;
 use std::path::Path;
@@ -81,10 +78,7 @@ fn comes_back<T: Real>() {
         let mut state = progress::<T>();
         state.best = state.best.filter(|_| best);
         save_checkpoint(&path, &fingerprint, &state).unwrap();
-        assert_eq!(
-            load_checkpoint(&path, &fingerprint, &[6; 3]).unwrap(),
-            state
-        );
+        assert_eq!(load_checkpoint(&path, &fingerprint, &[6; 3]).unwrap(), state);
     }
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
 }
@@ -117,11 +111,7 @@ fn resumes<T: Real>(config: &FitConfig, wait: usize) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("model.checkpoint");
     let fingerprint = Fingerprint::new(&data::<T>(), config);
-    let mut keep = Keep {
-        path: &path,
-        fingerprint: &fingerprint,
-        wait,
-    };
+    let mut keep = Keep { path: &path, fingerprint: &fingerprint, wait };
     let whole = fit(data::<T>(), config, &mut keep).unwrap();
     let progress = load_checkpoint(&path, &fingerprint, &[6; 3]).unwrap();
     keep.wait = usize::MAX;
@@ -179,21 +169,13 @@ fn only_its_own_data_and_settings_get_it_back() {
                     settings, or run the fit without --resume";
     let mut seeded = config();
     seeded.seed = 1;
-    assert_eq!(
-        message(&Fingerprint::new(&data::<f64>(), &seeded)),
-        settings
-    );
+    assert_eq!(message(&Fingerprint::new(&data::<f64>(), &seeded)), settings);
 
     // Ones and halves are the same in both precisions; the fit is not.
     let modes = data::<f64>().modes().to_vec();
     let cells = vec![vec![0, 1]; 3];
-    let wide = Observations::new(
-        modes.clone(),
-        cells.clone(),
-        vec![1.0, 0.5],
-        None,
-        OnDuplicate::Error,
-    );
+    let wide =
+        Observations::new(modes.clone(), cells.clone(), vec![1.0, 0.5], None, OnDuplicate::Error);
     let narrow = Observations::new(modes, cells, vec![1.0f32, 0.5], None, OnDuplicate::Error);
     assert_ne!(
         Fingerprint::new(&wide.unwrap(), &config()),

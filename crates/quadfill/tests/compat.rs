@@ -3,10 +3,7 @@
 //! Each version of the format has a model in `compat/`. After a change of the format, write the new
 //! one with `cargo test -p quadfill --test compat -- --ignored`, and add a test for it.
 
-#![expect(
-    clippy::unwrap_used,
-    reason = "a test that cannot set itself up has failed"
-)]
+#![expect(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 
 mod models;
 
@@ -17,9 +14,7 @@ use quadfill::model::Offsets;
 use quadfill::solve::{Solver, Status};
 
 fn folder(version: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/compat")
-        .join(version)
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/compat").join(version)
 }
 
 #[test]
@@ -47,9 +42,7 @@ fn write_the_current_version() {
     let [json, ..] = {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("model");
-        models::model::<f32>(&models::tied(Offsets::Modes))
-            .save(&path)
-            .unwrap();
+        models::model::<f32>(&models::tied(Offsets::Modes)).save(&path).unwrap();
         models::files(&path)
     };
     let description: serde_json::Value = serde_json::from_slice(&json).unwrap();

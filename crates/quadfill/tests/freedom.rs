@@ -1,4 +1,5 @@
 //! The formula for the degrees of freedom against the rank of the Jacobian over all cells.
+#![expect(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 
 use quadfill::model::{Kernel, ModelSpec, Offsets, Parameters};
 use quadfill::objective::{Objective, PenaltyScale};
@@ -12,15 +13,10 @@ fn numerical_freedom(spec: &ModelSpec, sizes: &[usize]) -> usize {
     let indices: Vec<Vec<u32>> = (0..sizes.len())
         .map(|mode| {
             let below: usize = sizes[..mode].iter().product();
-            (0..cells)
-                .map(|i| (i / below % sizes[mode]) as u32)
-                .collect()
+            (0..cells).map(|i| (i / below % sizes[mode]) as u32).collect()
         })
         .collect();
-    let modes = sizes
-        .iter()
-        .map(|&n| Mode::new("m", Labels::range(n)))
-        .collect();
+    let modes = sizes.iter().map(|&n| Mode::new("m", Labels::range(n))).collect();
     let data =
         Observations::new(modes, indices, vec![0.0; cells], None, OnDuplicate::Error).unwrap();
     let views = Views::new(data);
@@ -33,11 +29,7 @@ fn numerical_freedom(spec: &ModelSpec, sizes: &[usize]) -> usize {
             let (rank, stride) = (layout.rank(), layout.stride());
             (0..layout.rows()[group] * rank).map(move |i| start + i / rank * stride + i % rank)
         })
-        .chain(
-            (0..layout.rows().len())
-                .filter_map(|g| layout.bias_range(g))
-                .flatten(),
-        )
+        .chain((0..layout.rows().len()).filter_map(|g| layout.bias_range(g)).flatten())
         .collect();
     let n = places.len();
     let mut matrix = vec![0.0; n * n];
@@ -70,33 +62,17 @@ fn the_formula_is_the_rank_of_the_jacobian() {
     let mask = Kernel::pairs(3, &[(0, 1), (0, 2)]).unwrap();
     let specs = [
         (ModelSpec::quadratic(Kernel::pairwise(3), 2), vec![5, 6, 7]),
-        (
-            ModelSpec::quadratic(Kernel::pairwise(4), 2),
-            vec![4, 5, 4, 5],
-        ),
+        (ModelSpec::quadratic(Kernel::pairwise(4), 2), vec![4, 5, 4, 5]),
         (ModelSpec::quadratic(Kernel::pairwise(2), 2), vec![6, 7]),
         (ModelSpec::quadratic(Kernel::transe(3), 2), vec![5, 6, 7]),
         (ModelSpec::quadratic(Kernel::matrix(3), 2), vec![6, 7, 3]),
         (ModelSpec::quadratic(mask, 2), vec![6, 6, 6]),
-        (
-            ModelSpec::quadratic(Kernel::pairwise(3), 2).with_offsets(Offsets::Modes),
-            vec![6, 7, 8],
-        ),
-        (
-            ModelSpec::quadratic(Kernel::pairwise(3), 2).with_offsets(Offsets::Mean),
-            vec![6, 7, 8],
-        ),
-        (
-            ModelSpec::quadratic(Kernel::pairwise(3), 2).with_tied(&[0, 2]),
-            vec![7, 6, 7],
-        ),
+        (ModelSpec::quadratic(Kernel::pairwise(3), 2).with_offsets(Offsets::Modes), vec![6, 7, 8]),
+        (ModelSpec::quadratic(Kernel::pairwise(3), 2).with_offsets(Offsets::Mean), vec![6, 7, 8]),
+        (ModelSpec::quadratic(Kernel::pairwise(3), 2).with_tied(&[0, 2]), vec![7, 6, 7]),
         (ModelSpec::cp(3, 2), vec![5, 6, 7]),
     ];
     for (spec, sizes) in specs {
-        assert_eq!(
-            spec.degrees_of_freedom(&sizes),
-            numerical_freedom(&spec, &sizes),
-            "{spec:?}"
-        );
+        assert_eq!(spec.degrees_of_freedom(&sizes), numerical_freedom(&spec, &sizes), "{spec:?}");
     }
 }

@@ -1,9 +1,6 @@
 //! Models come back from disk as they were, and what is there before is never lost.
 
-#![expect(
-    clippy::unwrap_used,
-    reason = "a test that cannot set itself up has failed"
-)]
+#![expect(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 
 mod models;
 
@@ -25,17 +22,10 @@ fn comes_back<T: Real>(spec: &ModelSpec) {
     assert_eq!(same.spec, model.spec);
     assert_eq!(same.notes, model.notes);
     assert_eq!(same.notes.precision, T::NAME);
-    assert_eq!(
-        same.parameters.mean.to_bits(),
-        model.parameters.mean.to_bits()
-    );
+    assert_eq!(same.parameters.mean.to_bits(), model.parameters.mean.to_bits());
     for (group, &rows) in model.parameters.layout().rows().iter().enumerate() {
         for label in 0..rows {
-            let widened = model
-                .parameters
-                .row(group, label)
-                .iter()
-                .map(|x| x.to_f64());
+            let widened = model.parameters.row(group, label).iter().map(|x| x.to_f64());
             assert!(widened.eq(same.parameters.row(group, label).iter().copied()));
             let bias = model.parameters.bias(group, label).to_f64();
             assert_eq!(same.parameters.bias(group, label), bias);
@@ -54,19 +44,13 @@ fn comes_back<T: Real>(spec: &ModelSpec) {
     }
     assert_eq!(same.modes[0].labels.find_integer(i64::MAX), Some(3));
     assert_eq!(same.modes[1].labels.find("🦀"), Some(3));
-    assert_eq!(
-        same.predictor().cell(&[3, 2, 1]),
-        model.predictor().cell(&[3, 2, 1])
-    );
+    assert_eq!(same.predictor().cell(&[3, 2, 1]), model.predictor().cell(&[3, 2, 1]));
 }
 
 #[test]
 fn every_kind_of_model_comes_back_in_both_precisions() {
     for offsets in OFFSETS {
-        for spec in [
-            models::tied(offsets),
-            ModelSpec::cp(3, 17).with_offsets(offsets),
-        ] {
+        for spec in [models::tied(offsets), ModelSpec::cp(3, 17).with_offsets(offsets)] {
             comes_back::<f32>(&spec);
             comes_back::<f64>(&spec);
         }
@@ -93,9 +77,7 @@ fn the_same_model_gives_the_same_bytes() {
 fn labels_are_one_line_each() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("model");
-    models::model::<f64>(&models::tied(Offsets::None))
-        .save(&path)
-        .unwrap();
+    models::model::<f64>(&models::tied(Offsets::None)).save(&path).unwrap();
     let text = fs::read_to_string(path.join("labels.jsonl")).unwrap();
     let lines: Vec<&str> = text.split_terminator('\n').collect();
     assert_eq!(lines.len(), 4 + models::ODD.len() + 4);
@@ -113,11 +95,7 @@ fn a_model_that_a_killed_process_set_aside_is_found_and_then_replaced() {
     // The process died between the two renames, and another one in the middle of writing.
     fs::rename(&path, folder.path().join(".model.old")).unwrap();
     fs::create_dir(folder.path().join(".model.4294967295-0.partial")).unwrap();
-    fs::write(
-        folder.path().join(".model.checkpoint.4294967295-0.partial"),
-        "",
-    )
-    .unwrap();
+    fs::write(folder.path().join(".model.checkpoint.4294967295-0.partial"), "").unwrap();
     assert!(is_model(&path));
     assert_eq!(Model::load(&path).unwrap().notes, model.notes);
 
@@ -169,10 +147,7 @@ fn what_is_no_model_is_never_replaced() {
             "there is a folder of this name that is no Quadfill model: choose another name or \
              remove it",
         ),
-        (
-            "model",
-            "the model folder also has `notes.txt`, which would be lost: move it away",
-        ),
+        ("model", "the model folder also has `notes.txt`, which would be lost: move it away"),
     ] {
         let path = at(name);
         let expected = format!("{}: {reason}", path.display());
@@ -180,10 +155,7 @@ fn what_is_no_model_is_never_replaced() {
         assert_eq!(model.save(&path).unwrap_err().to_string(), expected);
     }
     assert_eq!(fs::read_to_string(at("file")).unwrap(), "precious");
-    assert_eq!(
-        fs::read_to_string(at("model/notes.txt")).unwrap(),
-        "precious"
-    );
+    assert_eq!(fs::read_to_string(at("model/notes.txt")).unwrap(), "precious");
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3);
     assert!(check_target(&at("new/")).is_ok());
     assert!(check_target(std::path::Path::new("/")).is_err());
@@ -222,10 +194,7 @@ fn missing_parts_are_named() {
         error.replace(&path.display().to_string(), "M")
     };
     assert!(!is_model(&path));
-    assert_eq!(
-        message(),
-        "M: there is no such model: check the path, or fit one first"
-    );
+    assert_eq!(message(), "M: there is no such model: check the path, or fit one first");
     fs::write(&path, "").unwrap();
     assert!(!is_model(&path));
     assert_eq!(
@@ -234,9 +203,7 @@ fn missing_parts_are_named() {
     );
     fs::remove_file(&path).unwrap();
     for name in ["model.json", "model.safetensors", "labels.jsonl"] {
-        models::model::<f64>(&models::tied(Offsets::Mean))
-            .save(&path)
-            .unwrap();
+        models::model::<f64>(&models::tied(Offsets::Mean)).save(&path).unwrap();
         let kept = fs::read(path.join(name)).unwrap();
         fs::remove_file(path.join(name)).unwrap();
         assert_eq!(

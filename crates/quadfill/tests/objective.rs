@@ -1,4 +1,5 @@
 //! Value, gradient and curvature of the objective against references written apart.
+#![expect(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 
 mod common;
 
@@ -17,9 +18,7 @@ fn reference(problem: &Problem, objective: &Objective<'_, f64>, point: &Paramete
     let m = data.len() as f64;
     let mut value = 0.0;
     for i in 0..data.len() {
-        let cell: Vec<u32> = (0..problem.sizes.len())
-            .map(|mode| data.indices(mode)[i])
-            .collect();
+        let cell: Vec<u32> = (0..problem.sizes.len()).map(|mode| data.indices(mode)[i]).collect();
         let weight = data.weights().map_or(1.0, |w| w[i]);
         value += weight * (predictor.cell(&cell) - data.values()[i]).powi(2) / m;
     }
@@ -30,12 +29,7 @@ fn reference(problem: &Problem, objective: &Objective<'_, f64>, point: &Paramete
         for label in 0..count {
             let seen: usize = spec
                 .group_modes(group)
-                .map(|mode| {
-                    data.indices(mode)
-                        .iter()
-                        .filter(|&&i| i as usize == label)
-                        .count()
-                })
+                .map(|mode| data.indices(mode).iter().filter(|&&i| i as usize == label).count())
                 .sum();
             let share = match problem.scale {
                 PenaltyScale::Uniform => 1.0,
@@ -65,11 +59,7 @@ fn reference(problem: &Problem, objective: &Objective<'_, f64>, point: &Paramete
 }
 
 fn dot(x: &Parameters<f64>, y: &Parameters<f64>) -> f64 {
-    x.as_slice()
-        .iter()
-        .zip(y.as_slice())
-        .map(|(x, y)| x * y)
-        .sum()
+    x.as_slice().iter().zip(y.as_slice()).map(|(x, y)| x * y).sum()
 }
 
 proptest! {

@@ -1,4 +1,5 @@
 //! Planted tensors are found again from little more than their number of free parameters.
+#![expect(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 
 use quadfill::apply::Predictor;
 use quadfill::model::{Kernel, ModelSpec, Offsets};
@@ -18,18 +19,9 @@ fn kernel_of(spec: &ModelSpec) -> Option<Vec<f64>> {
 
 fn observations<T: Real>(planted: &Planted) -> Observations<T> {
     let modes = planted.sizes.iter().enumerate();
-    let modes = modes
-        .map(|(i, &n)| Mode::new(format!("m{i}"), Labels::range(n)))
-        .collect();
+    let modes = modes.map(|(i, &n)| Mode::new(format!("m{i}"), Labels::range(n))).collect();
     let values = planted.values.iter().map(|&v| T::from_f64(v)).collect();
-    Observations::new(
-        modes,
-        planted.train.clone(),
-        values,
-        None,
-        OnDuplicate::Error,
-    )
-    .unwrap()
+    Observations::new(modes, planted.train.clone(), values, None, OnDuplicate::Error).unwrap()
 }
 
 fn error<T: Real>(planted: &Planted, fit: &Fit<T>) -> f64 {
@@ -41,12 +33,7 @@ fn error<T: Real>(planted: &Planted, fit: &Fit<T>) -> f64 {
 fn recovered(spec: &ModelSpec, sizes: &[usize], times_freedom: f64, seed: u64) -> (Fit<f64>, f64) {
     let observed = (times_freedom * spec.degrees_of_freedom(sizes) as f64).ceil() as usize;
     let planted = Planted::new(sizes, spec.rank, kernel_of(spec), observed, seed);
-    let fit = fit(
-        observations(&planted),
-        &FitConfig::new(spec.clone()),
-        &mut Silent,
-    )
-    .unwrap();
+    let fit = fit(observations(&planted), &FitConfig::new(spec.clone()), &mut Silent).unwrap();
     let error = error(&planted, &fit);
     (fit, error)
 }
@@ -67,10 +54,7 @@ fn transe_and_any_kernel() {
         let transe = ModelSpec::quadratic(Kernel::transe(3), 3);
         let (_, error) = recovered(&transe, &[40, 40, 40], 2.0, seed);
         assert!(error < 1e-6, "transe {seed}: {error}");
-        let rows: Vec<Vec<f64>> = random_kernel(3, seed)
-            .chunks(3)
-            .map(<[f64]>::to_vec)
-            .collect();
+        let rows: Vec<Vec<f64>> = random_kernel(3, seed).chunks(3).map(<[f64]>::to_vec).collect();
         let any = ModelSpec::quadratic(Kernel::new(&rows).unwrap(), 3);
         let (_, error) = recovered(&any, &[40, 40, 40], 2.0, seed);
         assert!(error < 1e-6, "random kernel {seed}: {error}");
@@ -105,11 +89,7 @@ fn shared_factors() {
     config.penalty = Some(0.0);
     config.sweeps = Some(500);
     let lbfgs = fit(observations::<f64>(&planted), &config, &mut Silent).unwrap();
-    assert!(
-        error(&planted, &lbfgs) < 1e-6,
-        "{}",
-        error(&planted, &lbfgs)
-    );
+    assert!(error(&planted, &lbfgs) < 1e-6, "{}", error(&planted, &lbfgs));
     config.solver = Solver::Als;
     let als = fit(observations::<f64>(&planted), &config, &mut Silent).unwrap();
     assert!(error(&planted, &als) < 1e-6, "{}", error(&planted, &als));
@@ -131,12 +111,8 @@ fn noisy_data_are_fitted_to_near_the_statistical_floor() {
     let sizes = [60, 60, 60];
     let mut planted = Planted::new(&sizes, 3, Some(pairwise_kernel(3)), 3_000, 1);
     planted.add_noise(0.1, 1);
-    let fit = fit(
-        observations::<f64>(&planted),
-        &FitConfig::new(spec.clone()),
-        &mut Silent,
-    )
-    .unwrap();
+    let fit =
+        fit(observations::<f64>(&planted), &FitConfig::new(spec.clone()), &mut Silent).unwrap();
     let freedom = spec.degrees_of_freedom(&sizes) as f64;
     let floor = 0.1 * (freedom / (3_000.0 - freedom)).sqrt();
     let error = error(&planted, &fit);
@@ -154,34 +130,15 @@ fn ratings_like_data_choose_offsets_by_themselves() {
     }
     planted.add_noise(0.02, 4);
     let spec = ModelSpec::quadratic(Kernel::pairwise(3), 2);
-    let fit = fit(
-        observations::<f64>(&planted),
-        &FitConfig::new(spec),
-        &mut Silent,
-    )
-    .unwrap();
+    let fit = fit(observations::<f64>(&planted), &FitConfig::new(spec), &mut Silent).unwrap();
     assert_eq!(fit.spec.offsets, Offsets::Modes);
-    assert!(
-        (fit.parameters.mean - 25.0).abs() < 1.0,
-        "{}",
-        fit.parameters.mean
-    );
+    assert!((fit.parameters.mean - 25.0).abs() < 1.0, "{}", fit.parameters.mean);
 }
 
 #[test]
 fn single_precision_recovers_to_its_precision() {
     let spec = ModelSpec::quadratic(Kernel::pairwise(3), 3);
     let planted = Planted::new(&[40, 40, 40], 3, Some(pairwise_kernel(3)), 800, 1);
-    let fit = fit(
-        observations::<f32>(&planted),
-        &FitConfig::new(spec),
-        &mut Silent,
-    )
-    .unwrap();
-    assert!(
-        error(&planted, &fit) < 1e-4,
-        "{} {:?}",
-        error(&planted, &fit),
-        fit.status
-    );
+    let fit = fit(observations::<f32>(&planted), &FitConfig::new(spec), &mut Silent).unwrap();
+    assert!(error(&planted, &fit) < 1e-4, "{} {:?}", error(&planted, &fit), fit.status);
 }

@@ -1,4 +1,5 @@
 //! What every solver must do: go down, and do it in the same bits on any number of threads.
+#![expect(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 
 mod common;
 
@@ -16,9 +17,7 @@ use quadfill_testkit::{Planted, pairwise_kernel};
 
 fn observations(planted: &Planted) -> Observations<f64> {
     let modes = planted.sizes.iter().enumerate();
-    let modes = modes
-        .map(|(i, &n)| Mode::new(format!("m{i}"), Labels::range(n)))
-        .collect();
+    let modes = modes.map(|(i, &n)| Mode::new(format!("m{i}"), Labels::range(n))).collect();
     let (indices, values) = (planted.train.clone(), planted.values.clone());
     Observations::new(modes, indices, values, None, OnDuplicate::Error).unwrap()
 }
@@ -123,19 +122,12 @@ fn every_solver_gives_the_same_bits_on_any_number_of_threads() {
             config.sweeps = Some(20);
         }
         let run = |threads: usize| -> Fit<f64> {
-            let pool = rayon::ThreadPoolBuilder::new()
-                .num_threads(threads)
-                .build()
-                .unwrap();
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             pool.install(|| fit(data.clone(), &config, &mut Silent).unwrap())
         };
         let one = run(1);
         for threads in [2, 4] {
-            assert_eq!(
-                run(threads).parameters,
-                one.parameters,
-                "{solver:?} on {threads} threads"
-            );
+            assert_eq!(run(threads).parameters, one.parameters, "{solver:?} on {threads} threads");
         }
     }
 }
@@ -188,10 +180,7 @@ fn limits_end_a_fit_with_a_status() {
     assert_eq!((stopped.status, stopped.sweeps), (Status::SweepLimit, 3));
     limited.sweeps = None;
     limited.time_limit = Some(1e-9);
-    assert_eq!(
-        fit(data.clone(), &limited, &mut Silent).unwrap().status,
-        Status::TimeLimit
-    );
+    assert_eq!(fit(data.clone(), &limited, &mut Silent).unwrap().status, Status::TimeLimit);
     let mut path = config(Solver::Path, None);
     path.sweeps = Some(5);
     let stopped = fit(data, &path, &mut Silent).unwrap();

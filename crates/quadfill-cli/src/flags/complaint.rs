@@ -37,10 +37,7 @@ pub(crate) fn refusal(error: &clap::Error, arguments: &[String]) -> Refusal {
         }
         ErrorKind::InvalidSubcommand => {
             let command = text(ContextKind::InvalidSubcommand).unwrap_or_default();
-            format!(
-                "`{command}` is no command: choose {}",
-                command_names().join(", ")
-            )
+            format!("`{command}` is no command: choose {}", command_names().join(", "))
         }
         ErrorKind::UnknownArgument => match text(ContextKind::SuggestedArg) {
             Some(near) => format!("there is no `{flag}`: did you mean `{near}`?"),
@@ -81,23 +78,14 @@ fn given(flag: &str, value: &str) -> String {
 
 fn first_line(text: &str) -> String {
     let line = text.lines().next().unwrap_or_default();
-    line.trim_start_matches("error: ")
-        .trim_end_matches('.')
-        .to_owned()
+    line.trim_start_matches("error: ").trim_end_matches('.').to_owned()
 }
 
 fn command_names() -> Vec<String> {
-    Cli::command()
-        .get_subcommands()
-        .map(|command| command.get_name().to_owned())
-        .collect()
+    Cli::command().get_subcommands().map(|command| command.get_name().to_owned()).collect()
 }
 
 fn command_of(arguments: &[String]) -> Option<String> {
     let names = command_names();
-    arguments
-        .iter()
-        .skip(1)
-        .find(|argument| names.contains(argument))
-        .cloned()
+    arguments.iter().skip(1).find(|argument| names.contains(argument)).cloned()
 }

@@ -199,10 +199,7 @@ pub(crate) struct FitPlan {
 impl FitPlan {
     /// The settings for a model.
     pub(crate) fn config(&self, model: ModelSpec) -> FitConfig {
-        FitConfig {
-            model,
-            ..self.settings.clone()
-        }
+        FitConfig { model, ..self.settings.clone() }
     }
 
     /// Columns of the factors.

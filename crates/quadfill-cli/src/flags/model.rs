@@ -108,10 +108,8 @@ pub(crate) fn describe(interaction: &Interaction) -> String {
         .filter(|&(a, b)| kernel.get(a, b) != 0.0)
         .collect();
     if Kernel::pairs(modes, &pairs).is_ok_and(|masked| masked == *kernel) {
-        let names: Vec<String> = pairs
-            .iter()
-            .map(|(a, b)| format!("{}-{}", a + 1, b + 1))
-            .collect();
+        let names: Vec<String> =
+            pairs.iter().map(|(a, b)| format!("{}-{}", a + 1, b + 1)).collect();
         return format!("pairs:{}", names.join(","));
     }
     "kernel".to_owned()
@@ -123,25 +121,12 @@ mod tests {
 
     #[test]
     fn names_survive_the_way_through_a_spec() {
-        for name in [
-            "pairwise",
-            "transe",
-            "norms",
-            "matrix",
-            "cp",
-            "pairs:1-2,1-3",
-        ] {
-            let spec = ModelChoice::parse(name)
-                .expect("sound")
-                .spec(3, 2)
-                .expect("sound");
+        for name in ["pairwise", "transe", "norms", "matrix", "cp", "pairs:1-2,1-3"] {
+            let spec = ModelChoice::parse(name).expect("sound").spec(3, 2).expect("sound");
             assert_eq!(describe(&spec.interaction), name);
         }
         let kernel = ModelChoice::Kernel(Kernel::parse("1 2; 2 3").expect("sound"));
-        assert_eq!(
-            describe(&kernel.spec(2, 1).expect("sound").interaction),
-            "kernel"
-        );
+        assert_eq!(describe(&kernel.spec(2, 1).expect("sound").interaction), "kernel");
         assert!(kernel.spec(3, 1).is_err());
     }
 

@@ -22,13 +22,7 @@ pub(crate) struct PredictFlags {
     /// The file with the cells, `-` for standard input
     pub(crate) query: PathBuf,
     /// The file to write, standard output by default
-    #[arg(
-        short,
-        long,
-        value_name = "OUT",
-        default_value = "-",
-        hide_default_value = true
-    )]
+    #[arg(short, long, value_name = "OUT", default_value = "-", hide_default_value = true)]
     pub(crate) output: PathBuf,
     #[command(flatten)]
     pub(crate) reading: ReadingFlags,

@@ -69,17 +69,11 @@ enum Duplicates {
 
 impl ReadingFlags {
     pub(crate) fn resolve(&self) -> Result<ReadOptions> {
-        let format = self
-            .format
-            .as_deref()
-            .map(str::parse::<Format>)
-            .transpose()?;
-        let modes = self.modes.as_ref().map(|columns| {
-            columns
-                .split(',')
-                .map(|name| ColumnRef::from(name.trim()))
-                .collect()
-        });
+        let format = self.format.as_deref().map(str::parse::<Format>).transpose()?;
+        let modes = self
+            .modes
+            .as_ref()
+            .map(|columns| columns.split(',').map(|name| ColumnRef::from(name.trim())).collect());
         Ok(ReadOptions {
             format,
             delimiter: self.delimiter.clone(),
@@ -99,11 +93,7 @@ impl ReadingFlags {
 
 impl DataFlags {
     pub(crate) fn resolve(&self) -> Result<ReadOptions> {
-        let bins = self
-            .bin
-            .iter()
-            .map(|bin| BinSpec::parse(bin))
-            .collect::<Result<_, _>>()?;
+        let bins = self.bin.iter().map(|bin| BinSpec::parse(bin)).collect::<Result<_, _>>()?;
         Ok(ReadOptions {
             weight: self.weight.as_deref().map(ColumnRef::from),
             bins,

@@ -67,10 +67,7 @@ impl SynthFlags {
         spec.check(&self.dims)?;
         let shape = Shape::new(&self.dims)?;
         for file in std::iter::once(&self.output).chain(&self.test) {
-            if !matches!(
-                file.extension().and_then(|e| e.to_str()),
-                Some("tns" | "csv")
-            ) {
+            if !matches!(file.extension().and_then(|e| e.to_str()), Some("tns" | "csv")) {
                 bail!(
                     "{}: synth writes .tns and .csv files: choose one of these endings",
                     file.display()
@@ -79,10 +76,7 @@ impl SynthFlags {
             places::check_file(file)?;
         }
         if self.test.as_ref() == Some(&self.output) {
-            bail!(
-                "{}: -o and --test are the same file: choose two names",
-                self.output.display()
-            );
+            bail!("{}: -o and --test are the same file: choose two names", self.output.display());
         }
         if self.observations as u128 > shape.cells() {
             bail!(

@@ -10,20 +10,17 @@ pub(super) fn count(text: &str) -> Result<usize, String> {
 
 /// A whole number.
 pub(super) fn natural(text: &str) -> Result<usize, String> {
-    text.parse()
-        .map_err(|_| "give a whole number not below 0".to_owned())
+    text.parse().map_err(|_| "give a whole number not below 0".to_owned())
 }
 
 /// The seed of what is random.
 pub(super) fn seed(text: &str) -> Result<u64, String> {
-    text.parse()
-        .map_err(|_| "give a whole number not below 0".to_owned())
+    text.parse().map_err(|_| "give a whole number not below 0".to_owned())
 }
 
 /// Any number; what is sensible depends on the flag.
 pub(super) fn real(text: &str) -> Result<f64, String> {
-    text.parse()
-        .map_err(|_| "give a number such as 0.1 or 1e-3".to_owned())
+    text.parse().map_err(|_| "give a number such as 0.1 or 1e-3".to_owned())
 }
 
 /// A finite number not below zero.

@@ -106,10 +106,7 @@ mod tests {
             .filter(|&i| covers(&shape.draw(700, &mut stream(5, 0, i)), shape.sizes(), 4))
             .count();
         let chance = log_chance(shape.sizes(), 700, 4).exp();
-        assert!(
-            (hits as f64 / tries as f64 - chance).abs() < 0.1,
-            "{hits} {chance}"
-        );
+        assert!((hits as f64 / tries as f64 - chance).abs() < 0.1, "{hits} {chance}");
     }
 
     #[test]
@@ -124,9 +121,7 @@ mod tests {
     #[test]
     fn hopeless_draws_end_with_advice() {
         let shape = Shape::new(&[100, 100]).expect("sound");
-        let error = draw(&shape, 300, 3, |i| stream(1, 0, i))
-            .expect_err("refused")
-            .to_string();
+        let error = draw(&shape, 300, 3, |i| stream(1, 0, i)).expect_err("refused").to_string();
         assert!(error.contains("raise --observations to about"), "{error}");
     }
 }

@@ -74,12 +74,7 @@ impl Recipe {
         });
         let mut train = valued(drawn.columns);
         self.disturb(&mut train.values);
-        Ok(Planted {
-            train,
-            test,
-            draws: drawn.draws,
-            min_per_label,
-        })
+        Ok(Planted { train, test, draws: drawn.draws, min_per_label })
     }
 
     /// Not drawn as a solver draws its random start: that would begin at the truth.
@@ -100,10 +95,7 @@ impl Recipe {
         }
         let size = (sum::dot(values, values) / values.len() as f64).sqrt();
         let mut noise = vec![0.0; values.len()];
-        streams::fill_normal(
-            &mut noise,
-            &mut streams::stream(self.seed, purpose::NOISE, 0),
-        );
+        streams::fill_normal(&mut noise, &mut streams::stream(self.seed, purpose::NOISE, 0));
         for (value, draw) in values.iter_mut().zip(noise) {
             *value += self.noise * size * draw;
         }
@@ -138,9 +130,7 @@ mod tests {
     fn cells_are_distinct_and_test_cells_are_others() {
         // Sparse, dense, nearly full, and a full tensor cut in two.
         for (observations, test) in [(100, 50), (500, 200), (990, 10), (10, 990), (250, 750)] {
-            let planted = recipe(&[10, 10, 10], observations, test)
-                .make()
-                .expect("sound");
+            let planted = recipe(&[10, 10, 10], observations, test).make().expect("sound");
             let train = cells(&planted.train);
             let test_cells = cells(&planted.test.expect("sound"));
             assert_eq!((train.len(), test_cells.len()), (observations, test));
@@ -151,27 +141,14 @@ mod tests {
     #[test]
     fn a_test_file_does_not_change_the_training_data() {
         let with = recipe(&[10, 10, 10], 100, 50).make().expect("sound");
-        let without = Recipe {
-            test_observations: None,
-            ..recipe(&[10, 10, 10], 100, 50)
-        };
-        assert_eq!(
-            with.train.columns,
-            without.make().expect("sound").train.columns
-        );
+        let without = Recipe { test_observations: None, ..recipe(&[10, 10, 10], 100, 50) };
+        assert_eq!(with.train.columns, without.make().expect("sound").train.columns);
     }
 
     #[test]
     fn noise_has_the_size_that_was_asked_for() {
-        let clean = recipe(&[50, 50, 50], 20_000, 1)
-            .make()
-            .expect("sound")
-            .train
-            .values;
-        let noisy = Recipe {
-            noise: 0.1,
-            ..recipe(&[50, 50, 50], 20_000, 1)
-        };
+        let clean = recipe(&[50, 50, 50], 20_000, 1).make().expect("sound").train.values;
+        let noisy = Recipe { noise: 0.1, ..recipe(&[50, 50, 50], 20_000, 1) };
         let noisy = noisy.make().expect("sound").train.values;
         let wrong: f64 = clean.iter().zip(&noisy).map(|(c, n)| (c - n).powi(2)).sum();
         let size: f64 = clean.iter().map(|c| c * c).sum();

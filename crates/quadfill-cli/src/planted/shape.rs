@@ -23,10 +23,7 @@ impl Shape {
             .ok_or_else(|| {
                 anyhow!("a tensor of these --dims has too many cells to count: lower them")
             })?;
-        Ok(Self {
-            sizes: sizes.to_vec(),
-            cells,
-        })
+        Ok(Self { sizes: sizes.to_vec(), cells })
     }
 
     pub(crate) fn sizes(&self) -> &[usize] {
@@ -71,13 +68,11 @@ impl Shape {
         rng: &mut impl Rng,
     ) -> Vec<Vec<u32>> {
         let rows = taken.first().map_or(0, Vec::len);
-        let mut seen: HashSet<u128> = (0..rows)
-            .map(|row| self.key(taken.iter().map(|column| column[row])))
-            .collect();
+        let mut seen: HashSet<u128> =
+            (0..rows).map(|row| self.key(taken.iter().map(|column| column[row]))).collect();
         if (rows + count) as u128 * SPARSE > self.cells {
-            let mut left: Vec<u64> = (0..self.cells as u64)
-                .filter(|&cell| !seen.contains(&u128::from(cell)))
-                .collect();
+            let mut left: Vec<u64> =
+                (0..self.cells as u64).filter(|&cell| !seen.contains(&u128::from(cell))).collect();
             return self.columns_of(take_some(&mut left, count, rng));
         }
         // Draw until enough of them are new; at least 3 of 4 are.
@@ -99,9 +94,7 @@ impl Shape {
 
     /// The number of a cell, the last mode running fastest.
     fn key(&self, cell: impl Iterator<Item = u32>) -> u128 {
-        cell.zip(&self.sizes).fold(0, |key, (label, &size)| {
-            key * size as u128 + u128::from(label)
-        })
+        cell.zip(&self.sizes).fold(0, |key, (label, &size)| key * size as u128 + u128::from(label))
     }
 
     fn columns_of(&self, cells: &[u64]) -> Vec<Vec<u32>> {
@@ -135,9 +128,8 @@ mod tests {
     fn every_cell_of_a_full_tensor_is_drawn_once() {
         let shape = Shape::new(&[3, 4, 5]).expect("sound");
         let columns = shape.draw(60, &mut stream(1, 0, 0));
-        let mut keys: Vec<u128> = (0..60)
-            .map(|row| shape.key(columns.iter().map(|column| column[row])))
-            .collect();
+        let mut keys: Vec<u128> =
+            (0..60).map(|row| shape.key(columns.iter().map(|column| column[row]))).collect();
         keys.sort_unstable();
         assert_eq!(keys, (0..60).collect::<Vec<u128>>());
     }
@@ -152,10 +144,7 @@ mod tests {
     fn impossible_coverage_is_refused_with_the_numbers() {
         let shape = Shape::new(&[10, 20]).expect("sound");
         let message = |observations, least| {
-            shape
-                .check_coverage(observations, least)
-                .expect_err("refused")
-                .to_string()
+            shape.check_coverage(observations, least).expect_err("refused").to_string()
         };
         assert!(message(30, 2).contains("raise --observations to 40"));
         assert!(message(200, 11).contains("only 10 cells") || message(200, 11).contains("to 220"));

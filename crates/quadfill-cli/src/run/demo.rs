@@ -58,12 +58,7 @@ pub(super) fn run(folder: &Path, seed: u64, output: Output) -> Result<()> {
         ),
         output,
     )?;
-    let report = DemoReport {
-        folder: folder.to_owned(),
-        given,
-        cells,
-        fit,
-    };
+    let report = DemoReport { folder: folder.to_owned(), given, cells, fit };
     let text = report.text();
     write_atomically(&folder.join(SUMMARY), |out| writeln!(out, "{text}"))?;
     output.outcome(&text, &report)

@@ -76,13 +76,7 @@ fn fit_in<T: Real>(plan: &FitPlan, output: Output) -> Result<FitReport> {
     summary::warnings(&about).for_each(|warning| output.note(warning));
 
     let clock = Clock::start();
-    let Prepared {
-        data,
-        bins,
-        value,
-        config,
-        test,
-    } = prepared;
+    let Prepared { data, bins, value, config, test } = prepared;
     let (modes, observations) = (data.modes().to_vec(), data.len());
     let mut watcher = Watcher::new(checkpoints, output);
     let fit = match beginning {
@@ -108,12 +102,8 @@ fn fit_in<T: Real>(plan: &FitPlan, output: Output) -> Result<FitReport> {
         seconds,
         cpu_seconds,
         read_seconds,
-        train: Rmse {
-            rmse: Some(fit.train_rmse),
-        },
-        validation: Rmse {
-            rmse: fit.validation_rmse,
-        },
+        train: Rmse { rmse: Some(fit.train_rmse) },
+        validation: Rmse { rmse: fit.validation_rmse },
         test: test.map(|test| test.judge(Predictor::new(&fit.spec, &fit.parameters))),
         path: fit.path.clone(),
         precision: T::NAME,
@@ -138,11 +128,7 @@ fn beginning<T: Real>(
     let path = checkpoint_path(&plan.output);
     let fingerprint = Fingerprint::new(&prepared.data, &prepared.config);
     let progress = if plan.resume {
-        Some(load_checkpoint(
-            &path,
-            &fingerprint,
-            &prepared.data.sizes(),
-        )?)
+        Some(load_checkpoint(&path, &fingerprint, &prepared.data.sizes())?)
     } else {
         Checkpoints::remove(&path);
         None
@@ -165,17 +151,9 @@ impl FitReport {
         );
         lines.add("penalty", number(self.penalty));
         lines.add("status", status_in_words(self.status));
-        let cpu = self.cpu_seconds.map_or(String::new(), |cpu| {
-            format!(", {} CPU-seconds", number(cpu))
-        });
-        lines.add(
-            "sweeps",
-            format!(
-                "{} in {} s{cpu}",
-                grouped(self.sweeps),
-                number(self.seconds)
-            ),
-        );
+        let cpu =
+            self.cpu_seconds.map_or(String::new(), |cpu| format!(", {} CPU-seconds", number(cpu)));
+        lines.add("sweeps", format!("{} in {} s{cpu}", grouped(self.sweeps), number(self.seconds)));
         if let Some(rmse) = self.train.rmse {
             lines.add("train", format!("rmse {}", number(rmse)));
         }
@@ -194,15 +172,8 @@ impl FitReport {
 
 /// The error along the path: on held-out data where there are any.
 pub(super) fn path_in_blocks(path: &[PathPoint]) -> String {
-    let errors: Vec<f64> = path
-        .iter()
-        .map(|point| point.validation_rmse.unwrap_or(point.train_rmse))
-        .collect();
+    let errors: Vec<f64> =
+        path.iter().map(|point| point.validation_rmse.unwrap_or(point.train_rmse)).collect();
     let ends = |at: Option<&f64>| at.map_or(String::new(), |&error| number(error));
-    format!(
-        "rmse {} {} {}",
-        ends(errors.first()),
-        sparkline(&errors, 40),
-        ends(errors.last())
-    )
+    format!("rmse {} {} {}", ends(errors.first()), sparkline(&errors, 40), ends(errors.last()))
 }

@@ -85,20 +85,16 @@ impl ModelReport {
     fn new(model: &Model<f64>) -> Self {
         let spec: &ModelSpec = &model.spec;
         let notes = &model.notes;
-        let modes = model
-            .modes
-            .iter()
-            .zip(&spec.groups)
-            .map(|(mode, &factors)| ModeReport {
-                name: mode.name.clone(),
-                labels: mode.labels.len(),
-                factors,
-                bin_seconds: notes
-                    .bins
-                    .iter()
-                    .find(|binning| binning.mode == mode.name)
-                    .map(|binning| binning.width),
-            });
+        let modes = model.modes.iter().zip(&spec.groups).map(|(mode, &factors)| ModeReport {
+            name: mode.name.clone(),
+            labels: mode.labels.len(),
+            factors,
+            bin_seconds: notes
+                .bins
+                .iter()
+                .find(|binning| binning.mode == mode.name)
+                .map(|binning| binning.width),
+        });
         let sizes: Vec<usize> = model.modes.iter().map(|mode| mode.labels.len()).collect();
         Self {
             model: describe(&spec.interaction),
@@ -136,13 +132,10 @@ impl ModelReport {
             ),
         );
         for mode in &self.modes {
-            let bins = mode.bin_seconds.map_or(String::new(), |width| {
-                format!(", bins of {} s", number(width))
-            });
-            let first = self
-                .modes
-                .iter()
-                .find(|other| other.factors == mode.factors);
+            let bins = mode
+                .bin_seconds
+                .map_or(String::new(), |width| format!(", bins of {} s", number(width)));
+            let first = self.modes.iter().find(|other| other.factors == mode.factors);
             let shared = match first {
                 Some(first) if first.name != mode.name => {
                     format!(", factors shared with {}", first.name)
@@ -166,11 +159,7 @@ impl ModelReport {
         );
         lines.add(
             "status",
-            format!(
-                "{} ({} sweeps)",
-                status_in_words(self.status),
-                grouped(self.sweeps)
-            ),
+            format!("{} ({} sweeps)", status_in_words(self.status), grouped(self.sweeps)),
         );
         lines.add("train", format!("rmse {}", number(self.train_rmse)));
         if let Some(rmse) = self.validation_rmse {

@@ -32,10 +32,7 @@ impl TestSet {
         let named = value.filter(|_| options.value.is_none() && path.as_os_str() != "-");
         let query = match named {
             Some(name) => {
-                let with_name = ReadOptions {
-                    value: Some(name.into()),
-                    ..options.clone()
-                };
+                let with_name = ReadOptions { value: Some(name.into()), ..options.clone() };
                 match read(&with_name) {
                     Err(ReadError::NoSuchColumn { .. }) => read(options),
                     other => other,
@@ -43,21 +40,14 @@ impl TestSet {
             }
             None => read(options),
         }?;
-        let Query {
-            indices, values, ..
-        } = query;
-        Ok(Self {
-            columns: indices,
-            values: values.expect("values were required"),
-        })
+        let Query { indices, values, .. } = query;
+        Ok(Self { columns: indices, values: values.expect("values were required") })
     }
 
     /// The values of observations with the same modes.
     pub(super) fn of<T: Real>(data: &Observations<T>) -> Self {
         Self {
-            columns: (0..data.modes().len())
-                .map(|mode| data.indices(mode).to_vec())
-                .collect(),
+            columns: (0..data.modes().len()).map(|mode| data.indices(mode).to_vec()).collect(),
             values: data.values().iter().map(|value| value.to_f64()).collect(),
         }
     }

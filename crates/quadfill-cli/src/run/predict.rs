@@ -30,28 +30,16 @@ pub(super) fn run(flags: &PredictFlags, output: Output) -> Result<()> {
         places::check_file(&flags.output)?;
     }
     let model = Model::load(&flags.model)?;
-    let query = read_query(
-        &flags.query,
-        &options,
-        &model.modes,
-        &model.notes.bins,
-        QueryValues::Ignored,
-    )?;
+    let query =
+        read_query(&flags.query, &options, &model.modes, &model.notes.bins, QueryValues::Ignored)?;
     let columns: Vec<&[u32]> = query.indices.iter().map(Vec::as_slice).collect();
     let values = model.predictor().cells(&columns);
     let unknown = query.unknown();
-    let predictions = Predictions {
-        values: &values,
-        mark_unknown: unknown > 0,
-    };
+    let predictions = Predictions { values: &values, mark_unknown: unknown > 0 };
     let whole = (!to_stdout).then(interrupt::writing);
     write_predictions(&flags.output, &query, predictions)?;
     drop(whole);
-    let report = PredictReport {
-        output: flags.output.clone(),
-        count: values.len(),
-        unknown,
-    };
+    let report = PredictReport { output: flags.output.clone(), count: values.len(), unknown };
     if unknown > 0 {
         output.note(format_args!(
             "warning: {} of {} rows have labels that the model does not know: column `unknown` marks them",
@@ -62,10 +50,6 @@ pub(super) fn run(flags: &PredictFlags, output: Output) -> Result<()> {
     if to_stdout {
         return Ok(());
     }
-    let text = format!(
-        "{} predictions -> {}",
-        grouped(report.count),
-        flags.output.display()
-    );
+    let text = format!("{} predictions -> {}", grouped(report.count), flags.output.display());
     output.outcome(text, &report)
 }

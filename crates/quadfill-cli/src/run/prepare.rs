@@ -24,9 +24,7 @@ impl<T: Real> Prepared<T> {
     pub(super) fn read(plan: &FitPlan) -> Result<Self> {
         let read = read::<T>(&plan.data, &plan.reading)?;
         let value = value_name(&read, &plan.reading);
-        let ReadData {
-            observations, bins, ..
-        } = read;
+        let ReadData { observations, bins, .. } = read;
         let spec = plan.model.spec(observations.modes().len(), plan.rank())?;
         let (data, spec) = tie(observations, spec, &plan.tie)?;
         let config = plan.config(spec);
@@ -43,23 +41,14 @@ impl<T: Real> Prepared<T> {
                 (data, Some(TestSet::of(&held)))
             }
         };
-        Ok(Self {
-            data,
-            bins,
-            value,
-            config,
-            test,
-        })
+        Ok(Self { data, bins, value, config, test })
     }
 
     /// What the data look like in view of the model.
     pub(super) fn summary(&self) -> Summary {
         let spec = &self.config.model;
-        let spec = spec
-            .clone()
-            .with_offsets(self.config.offsets.unwrap_or(spec.offsets));
-        self.data
-            .summary_for(spec.rank, spec.degrees_of_freedom(&self.data.sizes()))
+        let spec = spec.clone().with_offsets(self.config.offsets.unwrap_or(spec.offsets));
+        self.data.summary_for(spec.rank, spec.degrees_of_freedom(&self.data.sizes()))
     }
 }
 
@@ -70,18 +59,13 @@ fn value_name<T: Real>(read: &ReadData<T>, options: &ReadOptions) -> String {
         Some(column) if header.iter().any(|name| name == column.text()) => {
             Some(column.text().to_owned())
         }
-        Some(column) => column
-            .number()
-            .and_then(|number| header.get(number.checked_sub(1)?).cloned()),
+        Some(column) => {
+            column.number().and_then(|number| header.get(number.checked_sub(1)?).cloned())
+        }
         None => {
             let is_taken = |name: &String| {
                 let weight = options.weight.as_ref().is_some_and(|w| w.text() == name);
-                weight
-                    || read
-                        .observations
-                        .modes()
-                        .iter()
-                        .any(|mode| mode.name == *name)
+                weight || read.observations.modes().iter().any(|mode| mode.name == *name)
             };
             header.iter().rev().find(|name| !is_taken(name)).cloned()
         }

@@ -7,11 +7,7 @@ use crate::report::{Lines, grouped, number};
 /// The summary as a table, warnings apart.
 pub(super) fn lines(summary: &Summary) -> Lines {
     let mut lines = Lines::default();
-    let sizes: Vec<String> = summary
-        .modes
-        .iter()
-        .map(|mode| mode.labels.to_string())
-        .collect();
+    let sizes: Vec<String> = summary.modes.iter().map(|mode| mode.labels.to_string()).collect();
     lines.add(
         "data",
         format!(
@@ -62,8 +58,5 @@ pub(super) fn lines(summary: &Summary) -> Lines {
 
 /// The warnings, one line each.
 pub(super) fn warnings(summary: &Summary) -> impl Iterator<Item = String> + '_ {
-    summary
-        .warnings
-        .iter()
-        .map(|warning| format!("warning: {warning}"))
+    summary.warnings.iter().map(|warning| format!("warning: {warning}"))
 }

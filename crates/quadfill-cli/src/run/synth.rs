@@ -92,10 +92,7 @@ impl SynthReport {
     fn text(&self) -> Lines {
         let mut lines = Lines::default();
         let dims: Vec<String> = self.dims.iter().map(usize::to_string).collect();
-        lines.add(
-            "tensor",
-            format!("{}, {} of rank {}", dims.join(" x "), self.model, self.rank),
-        );
+        lines.add("tensor", format!("{}, {} of rank {}", dims.join(" x "), self.model, self.rank));
         lines.add(
             "observations",
             format!(
@@ -108,11 +105,7 @@ impl SynthReport {
         if let Some(test) = &self.test {
             lines.add(
                 "test",
-                format!(
-                    "{} other cells -> {}",
-                    grouped(self.test_observations),
-                    test.display()
-                ),
+                format!("{} other cells -> {}", grouped(self.test_observations), test.display()),
             );
         }
         lines.add(

@@ -14,10 +14,7 @@ pub(super) fn find_mode(modes: &[Mode], name: &str) -> Result<usize> {
     };
     by_name.or_else(by_number).ok_or_else(|| {
         let names: Vec<&str> = modes.iter().map(|mode| mode.name.as_str()).collect();
-        anyhow!(
-            "there is no mode `{name}`: the modes are {}",
-            names.join(", ")
-        )
+        anyhow!("there is no mode `{name}`: the modes are {}", names.join(", "))
     })
 }
 
@@ -53,24 +50,14 @@ fn share_labels<T: Real>(data: Observations<T>, tied: &[usize]) -> Result<Observ
     for &mode in tied {
         let own = &modes[mode].labels;
         let places: Vec<u32> = (0..own.len())
-            .map(|label| {
-                union
-                    .find(&own.name(label))
-                    .expect("the union has every label")
-            })
+            .map(|label| union.find(&own.name(label)).expect("the union has every label"))
             .collect();
         for index in &mut indices[mode] {
             *index = places[*index as usize];
         }
         modes[mode].labels = union.clone();
     }
-    Ok(Observations::new(
-        modes,
-        indices,
-        values,
-        weights,
-        OnDuplicate::Error,
-    )?)
+    Ok(Observations::new(modes, indices, values, weights, OnDuplicate::Error)?)
 }
 
 fn union<'a>(all: impl Iterator<Item = &'a Labels> + Clone) -> Labels {

@@ -31,13 +31,7 @@ pub(super) struct Checkpoints {
 impl Checkpoints {
     pub(super) fn new(path: PathBuf, fingerprint: Fingerprint, every: Duration) -> Self {
         interrupt::set_checkpoint(&path);
-        Self {
-            path,
-            fingerprint,
-            every,
-            last: Instant::now(),
-            has_failed: false,
-        }
+        Self { path, fingerprint, every, last: Instant::now(), has_failed: false }
     }
 
     /// The fit is done and needs none any more.
@@ -67,11 +61,7 @@ pub(super) struct Watcher {
 
 impl Watcher {
     pub(super) fn new(checkpoints: Checkpoints, output: Output) -> Self {
-        Self {
-            output,
-            checkpoints,
-            bar: output.shows_progress().then(bar),
-        }
+        Self { output, checkpoints, bar: output.shows_progress().then(bar) }
     }
 
     /// Clears the bar.
@@ -122,8 +112,7 @@ impl<T: Real> Observer<T> for Watcher {
                 if let Err(error) = save_checkpoint(&kept.path, &kept.fingerprint, progress) {
                     // A fit without checkpoints is better than none.
                     kept.has_failed = true;
-                    self.output
-                        .note(format_args!("warning: no checkpoints are kept: {error}"));
+                    self.output.note(format_args!("warning: no checkpoints are kept: {error}"));
                 }
                 kept.last = Instant::now();
             }

@@ -4,15 +4,9 @@
 pub(crate) type Case = (&'static str, &'static str);
 
 pub(crate) const FILES: &[Case] = &[
-    (
-        "fit nowhere.csv -o m",
-        "nowhere.csv: there is no such file: check the name",
-    ),
+    ("fit nowhere.csv -o m", "nowhere.csv: there is no such file: check the name"),
     ("fit folder -o m", "folder: this is a folder: name a file"),
-    (
-        "fit empty.csv -o m",
-        "empty.csv: the file has no rows: give at least one row with a value",
-    ),
+    ("fit empty.csv -o m", "empty.csv: the file has no rows: give at least one row with a value"),
     (
         "fit header.csv -o m",
         "header.csv: there is a header but no row below it: give at least one row with a value",
@@ -45,18 +39,12 @@ pub(crate) const FILES: &[Case] = &[
         "fit twice.csv -o m",
         "twice.csv, line 4: cell (1, 2) was given before on line 2: choose what to do with --on-duplicate mean, last or sum",
     ),
-    (
-        "fit latin.csv -o m",
-        "latin.csv, line 2: the text is not UTF-8: save the file as UTF-8",
-    ),
+    ("fit latin.csv -o m", "latin.csv, line 2: the text is not UTF-8: save the file as UTF-8"),
     (
         "fit narrow.csv -o m",
         "narrow.csv: 1 columns give 0 modes: two or more modes and a value are needed, check --delimiter and --modes",
     ),
-    (
-        "fit wide.csv -o m",
-        "wide.csv: 10 columns give 9 modes: choose 2 to 8 of them with --modes",
-    ),
+    ("fit wide.csv -o m", "wide.csv: 10 columns give 9 modes: choose 2 to 8 of them with --modes"),
     (
         "fit zero.tns -o m",
         "zero.tns, line 2: index `0` in column 1: the indices of a .tns file are whole numbers that start at 1, up to 4294967295",
@@ -69,10 +57,7 @@ pub(crate) const FILES: &[Case] = &[
         "fit cut.csv.gz -o m",
         "cut.csv.gz: the gzip archive is cut short or damaged (unexpected end of file): fetch or pack it again",
     ),
-    (
-        "fit broken.npy -o m",
-        "broken.npy: this is no sound .npy file: it does not begin as one",
-    ),
+    ("fit broken.npy -o m", "broken.npy: this is no sound .npy file: it does not begin as one"),
     (
         "fit broken.npz -o m",
         "broken.npz: the zip archive is cut short or damaged (invalid Zip archive: Could not find EOCD): fetch or pack it again",
@@ -109,10 +94,7 @@ pub(crate) const FILES: &[Case] = &[
         "fit good.csv -o m --on-duplicate mean --test badval.csv",
         "badval.csv, line 2: column `stars` holds `many`, which is no number: correct it or choose another column",
     ),
-    (
-        "inspect nowhere.csv",
-        "nowhere.csv: there is no such file: check the name",
-    ),
+    ("inspect nowhere.csv", "nowhere.csv: there is no such file: check the name"),
     (
         "inspect ragged.csv",
         "ragged.csv, line 3: expected 3 fields, got 2: every row needs as many fields as the first one (separated by `,`)",
@@ -125,43 +107,19 @@ pub(crate) const FLAGS: &[Case] = &[
         "frobnicate",
         "`frobnicate` is no command: choose synth, fit, predict, evaluate, inspect, demo, completions",
     ),
-    (
-        "fit good.csv -o m --rnak 3",
-        "there is no `--rnak`: did you mean `--rank`?",
-    ),
-    (
-        "fit good.csv -o m --zzz",
-        "there is no `--zzz`: see `quadfill fit --help`",
-    ),
-    (
-        "fit good.csv",
-        "--output <MODEL> is missing: see `quadfill fit --help`",
-    ),
+    ("fit good.csv -o m --rnak 3", "there is no `--rnak`: did you mean `--rank`?"),
+    ("fit good.csv -o m --zzz", "there is no `--zzz`: see `quadfill fit --help`"),
+    ("fit good.csv", "--output <MODEL> is missing: see `quadfill fit --help`"),
     ("fit -o m", "<DATA> is missing: see `quadfill fit --help`"),
     (
         "fit good.csv extra.csv -o m",
         "`extra.csv` is one argument too many: see `quadfill fit --help`",
     ),
-    (
-        "fit good.csv -o m --rank",
-        "`--rank <R>` needs a value: see `quadfill fit --help`",
-    ),
-    (
-        "fit good.csv -o m --rank 0",
-        "--rank 0: give a whole number above 0",
-    ),
-    (
-        "fit good.csv -o m --rank ten",
-        "--rank ten: give a whole number above 0",
-    ),
-    (
-        "fit good.csv -o m --rank 5000",
-        "rank 5000 is out of range: choose 1 to 4096",
-    ),
-    (
-        "fit good.csv -o m --rank 2 --rank 3",
-        "`--rank <R>` is given more than once: give it once",
-    ),
+    ("fit good.csv -o m --rank", "`--rank <R>` needs a value: see `quadfill fit --help`"),
+    ("fit good.csv -o m --rank 0", "--rank 0: give a whole number above 0"),
+    ("fit good.csv -o m --rank ten", "--rank ten: give a whole number above 0"),
+    ("fit good.csv -o m --rank 5000", "rank 5000 is out of range: choose 1 to 4096"),
+    ("fit good.csv -o m --rank 2 --rank 3", "`--rank <R>` is given more than once: give it once"),
     (
         "fit good.csv -o m --model tucker",
         "`tucker` is no model: choose pairwise, transe, norms, matrix, cp or pairs:1-2,1-3, or write a --kernel",
@@ -186,22 +144,10 @@ pub(crate) const FLAGS: &[Case] = &[
         "fit good.csv -o m --on-duplicate mean --kernel 0,1,1;1,0,1;1,1,0",
         "the kernel is for 3 modes but the data have 2: give one row and one column per mode",
     ),
-    (
-        "fit good.csv -o m --penalty -1",
-        "a penalty of -1 makes no sense: give a number not below 0",
-    ),
-    (
-        "fit good.csv -o m --penalty small",
-        "--penalty small: give a number such as 0.1 or 1e-3",
-    ),
-    (
-        "fit good.csv -o m --penalty-scale rows",
-        "--penalty-scale rows: choose uniform, count",
-    ),
-    (
-        "fit good.csv -o m --bias all",
-        "--bias all: choose auto, none, mean, modes",
-    ),
+    ("fit good.csv -o m --penalty -1", "a penalty of -1 makes no sense: give a number not below 0"),
+    ("fit good.csv -o m --penalty small", "--penalty small: give a number such as 0.1 or 1e-3"),
+    ("fit good.csv -o m --penalty-scale rows", "--penalty-scale rows: choose uniform, count"),
+    ("fit good.csv -o m --bias all", "--bias all: choose auto, none, mean, modes"),
     (
         "fit good.csv -o m --validation 1.5",
         "a share of 1.5 cannot be held out: choose a number between 0 and 1, such as 0.1",
@@ -210,34 +156,13 @@ pub(crate) const FLAGS: &[Case] = &[
         "fit good.csv -o m --tolerance -1",
         "a tolerance of -1 makes no sense: give a number not below 0",
     ),
-    (
-        "fit good.csv -o m --path-steps 0",
-        "--path-steps 0: give a whole number above 0",
-    ),
-    (
-        "fit good.csv -o m --sweeps -3",
-        "--sweeps -3: give a whole number above 0",
-    ),
-    (
-        "fit good.csv -o m --solver sgd",
-        "--solver sgd: choose path, als, gd, lbfgs, gauss-newton",
-    ),
-    (
-        "fit good.csv -o m --step 0.1",
-        "--step is for --solver gd only: leave it out",
-    ),
-    (
-        "fit good.csv -o m --solver gd --step 0",
-        "a step of 0 makes no sense: give a number above 0",
-    ),
-    (
-        "fit good.csv -o m --time-limit 0",
-        "a time limit of 0 makes no sense: give seconds above 0",
-    ),
-    (
-        "fit good.csv -o m --precision f16",
-        "--precision f16: choose f32, f64",
-    ),
+    ("fit good.csv -o m --path-steps 0", "--path-steps 0: give a whole number above 0"),
+    ("fit good.csv -o m --sweeps -3", "--sweeps -3: give a whole number above 0"),
+    ("fit good.csv -o m --solver sgd", "--solver sgd: choose path, als, gd, lbfgs, gauss-newton"),
+    ("fit good.csv -o m --step 0.1", "--step is for --solver gd only: leave it out"),
+    ("fit good.csv -o m --solver gd --step 0", "a step of 0 makes no sense: give a number above 0"),
+    ("fit good.csv -o m --time-limit 0", "a time limit of 0 makes no sense: give seconds above 0"),
+    ("fit good.csv -o m --precision f16", "--precision f16: choose f32, f64"),
     (
         "fit good.csv -o m --incoherence 3",
         "--incoherence 3: give two numbers separated by a comma, such as 20,0.01",
@@ -258,14 +183,8 @@ pub(crate) const FLAGS: &[Case] = &[
         "fit good.csv -o m --resume --solver lbfgs",
         "--resume is for the solvers path and als, which keep checkpoints: leave it out",
     ),
-    (
-        "fit good.csv -o m --threads 0",
-        "--threads 0: give a whole number above 0",
-    ),
-    (
-        "fit good.csv -o m --seed -1",
-        "--seed -1: give a whole number not below 0",
-    ),
+    ("fit good.csv -o m --threads 0", "--threads 0: give a whole number above 0"),
+    ("fit good.csv -o m --seed -1", "--seed -1: give a whole number not below 0"),
     (
         "fit good.csv -o m --modes user,actor",
         "good.csv: there is no column `actor`: the columns are `user`, `film`, `stars`",
@@ -318,14 +237,8 @@ pub(crate) const FLAGS: &[Case] = &[
         "fit good.csv -o m --test good.csv --split-latest film=0.1",
         "`--test <FILE>` cannot be used with `--split-latest <MODE=SHARE>`: leave one of them out",
     ),
-    (
-        "fit good.csv -o -",
-        "a model cannot be written to standard output: name a folder with -o",
-    ),
-    (
-        "fit good.csv -o nowhere/m",
-        "nowhere/m: there is no folder nowhere: make it first",
-    ),
+    ("fit good.csv -o -", "a model cannot be written to standard output: name a folder with -o"),
+    ("fit good.csv -o nowhere/m", "nowhere/m: there is no folder nowhere: make it first"),
     (
         "fit good.csv -o good.csv",
         "good.csv: there is a file of this name, which a model would replace: choose another name or remove it",
@@ -338,33 +251,15 @@ pub(crate) const FLAGS: &[Case] = &[
         "fit good.csv -o folder/file/m",
         "folder/file/m: there is no folder folder/file: make it first",
     ),
-    (
-        "completions tcsh",
-        "`tcsh`: choose bash, elvish, fish, powershell, zsh",
-    ),
-    (
-        "demo --out good.csv",
-        "good.csv: this is a file: name a folder",
-    ),
-    (
-        "demo --out folder",
-        "folder: this folder holds other files: choose another one",
-    ),
-    (
-        "demo --out nowhere/demo",
-        "nowhere: there is no such folder: make it first",
-    ),
+    ("completions tcsh", "`tcsh`: choose bash, elvish, fish, powershell, zsh"),
+    ("demo --out good.csv", "good.csv: this is a file: name a folder"),
+    ("demo --out folder", "folder: this folder holds other files: choose another one"),
+    ("demo --out nowhere/demo", "nowhere: there is no such folder: make it first"),
 ];
 
 pub(crate) const SYNTH: &[Case] = &[
-    (
-        "synth --dims 5,5 -o a.tns",
-        "--observations <M> is missing: see `quadfill synth --help`",
-    ),
-    (
-        "synth --dims 5 --observations 5 -o a.tns",
-        "--dims 5: 1 sizes: give 2 to 8, one per mode",
-    ),
+    ("synth --dims 5,5 -o a.tns", "--observations <M> is missing: see `quadfill synth --help`"),
+    ("synth --dims 5 --observations 5 -o a.tns", "--dims 5: 1 sizes: give 2 to 8, one per mode"),
     (
         "synth --dims 5,x --observations 5 -o a.tns",
         "--dims 5,x: give whole numbers above 0 separated by commas, such as 200,200,200",
@@ -452,10 +347,7 @@ pub(crate) const MODELS: &[Case] = &[
         "predict fewer good.csv -o out.csv",
         "fewer/labels.jsonl: line 5: a label of mode 0 was expected: the file is damaged",
     ),
-    (
-        "predict model nowhere.csv -o out.csv",
-        "nowhere.csv: there is no such file: check the name",
-    ),
+    ("predict model nowhere.csv -o out.csv", "nowhere.csv: there is no such file: check the name"),
     (
         "predict model other.csv -o out.csv",
         "other.csv: there is no column `film`: the columns are `user`, `place`",
@@ -464,10 +356,7 @@ pub(crate) const MODELS: &[Case] = &[
         "predict model empty.csv -o out.csv",
         "empty.csv: the file has no rows: give at least one row with a value",
     ),
-    (
-        "predict model good.csv -o folder",
-        "folder: this is a folder: name a file to write",
-    ),
+    ("predict model good.csv -o folder", "folder: this is a folder: name a file to write"),
     (
         "predict model good.csv -o nowhere/out.csv",
         "nowhere: there is no such folder: make it first",
@@ -476,10 +365,7 @@ pub(crate) const MODELS: &[Case] = &[
         "predict model good.csv --json",
         "with --json the predictions cannot go to standard output, too: name a file with -o",
     ),
-    (
-        "predict model",
-        "<QUERY> is missing: see `quadfill predict --help`",
-    ),
+    ("predict model", "<QUERY> is missing: see `quadfill predict --help`"),
     (
         "evaluate model noval.csv",
         "noval.csv: no column is left for the value: name it with --value",

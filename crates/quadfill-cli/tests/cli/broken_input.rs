@@ -9,9 +9,7 @@ use crate::place::Place;
 fn place() -> Place {
     let place = Place::new();
     let rows = (0..30).map(|i| format!("{},{},{}", i % 5, i % 6, i % 7));
-    let lines: Vec<String> = std::iter::once("user,film,stars".to_owned())
-        .chain(rows)
-        .collect();
+    let lines: Vec<String> = std::iter::once("user,film,stars".to_owned()).chain(rows).collect();
     let good = lines.join("\n");
     place.write("good.csv", &good);
     for (name, text) in [
@@ -81,9 +79,7 @@ fn break_models(place: &Place) {
     copy("scribbled");
     place.write("scribbled/model.json", "not json");
     copy("future");
-    edit("future/model.json", &|text| {
-        text.replace("\"version\": 1", "\"version\": 99")
-    });
+    edit("future/model.json", &|text| text.replace("\"version\": 1", "\"version\": 99"));
     copy("short");
     let numbers = fs::read(place.path("short/model.safetensors")).unwrap();
     place.write("short/model.safetensors", &numbers[..numbers.len() - 9]);
@@ -104,15 +100,8 @@ fn check(place: &Place, cases: &[Case]) {
         let ended = place.run(&arguments);
         let said: Vec<&str> = ended.stderr.lines().collect();
         assert_eq!(ended.code, Some(2), "{line}: {}", ended.stderr);
-        assert_eq!(
-            said.last(),
-            Some(&format!("quadfill: {message}").as_str()),
-            "{line}"
-        );
-        let complaints = said
-            .iter()
-            .filter(|line| line.starts_with("quadfill: "))
-            .count();
+        assert_eq!(said.last(), Some(&format!("quadfill: {message}").as_str()), "{line}");
+        let complaints = said.iter().filter(|line| line.starts_with("quadfill: ")).count();
         assert_eq!(complaints, 1, "{line}: {}", ended.stderr);
         assert_eq!(ended.stdout, "", "{line}");
         assert_eq!(place.listing(), before, "{line}: the folder has changed");
@@ -187,17 +176,8 @@ fn a_checkpoint_of_other_data_is_refused_and_kept() {
     child.wait().unwrap();
     let kept = fs::read(place.path("m.checkpoint")).unwrap();
     for (data, rank, what) in [("b.tns", "10", "data"), ("a.tns", "4", "settings")] {
-        let ended = place.run(&[
-            "fit",
-            data,
-            "-o",
-            "m",
-            "--rank",
-            rank,
-            "--tolerance",
-            "0",
-            "--resume",
-        ]);
+        let ended =
+            place.run(&["fit", data, "-o", "m", "--rank", rank, "--tolerance", "0", "--resume"]);
         assert_eq!(ended.code, Some(2));
         assert_eq!(
             ended.stderr,

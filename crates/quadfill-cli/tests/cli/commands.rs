@@ -7,10 +7,8 @@ use crate::place::{Place, SYNTH, place_with_data};
 
 /// Films that users like by taste: a sum of three products, as a pairwise model makes.
 fn films() -> (String, String) {
-    let (mut train, mut test) = (
-        String::from("user,film,day,stars\n"),
-        String::from("film,user,stars,day\n"),
-    );
+    let (mut train, mut test) =
+        (String::from("user,film,day,stars\n"), String::from("film,user,stars,day\n"));
     let users = ["ann", "bob", "eve", "joe", "kim", "lea", "max", "zoe"];
     let films = ["Alien", "Brazil", "Heat", "Jaws", "\"M, the film\"", "Up"];
     let days = ["mon", "tue", "wed", "thu"];
@@ -36,55 +34,24 @@ fn a_new_user_gets_from_a_csv_to_predictions() {
     let (train, test) = films();
     place.write("train.csv", train);
     place.write("test.csv", test);
-    let fit = place.succeed(&[
-        "fit",
-        "train.csv",
-        "-o",
-        "model",
-        "--rank",
-        "1",
-        "--test",
-        "test.csv",
-    ]);
-    assert!(
-        fit.stderr.contains("144 observations of 8 x 6 x 4 cells"),
-        "{}",
-        fit.stderr
-    );
-    assert!(
-        fit.stdout.contains("exact: the data are reproduced"),
-        "{}",
-        fit.stdout
-    );
+    let fit =
+        place.succeed(&["fit", "train.csv", "-o", "model", "--rank", "1", "--test", "test.csv"]);
+    assert!(fit.stderr.contains("144 observations of 8 x 6 x 4 cells"), "{}", fit.stderr);
+    assert!(fit.stdout.contains("exact: the data are reproduced"), "{}", fit.stdout);
 
     let judged = place.json(&["evaluate", "model", "test.csv"]);
-    assert!(
-        judged["relative_error"].as_f64().unwrap() < 1e-8,
-        "{judged}"
-    );
-    assert_eq!(
-        (judged["count"].as_u64(), judged["unknown"].as_u64()),
-        (Some(48), Some(0))
-    );
+    assert!(judged["relative_error"].as_f64().unwrap() < 1e-8, "{judged}");
+    assert_eq!((judged["count"].as_u64(), judged["unknown"].as_u64()), (Some(48), Some(0)));
 
-    place.write(
-        "wanted.csv",
-        "user,film,day,note\nann,\"M, the film\",mon,old\nbob,Up,tue,new\n",
-    );
+    place.write("wanted.csv", "user,film,day,note\nann,\"M, the film\",mon,old\nbob,Up,tue,new\n");
     let said = place.succeed(&["predict", "model", "wanted.csv", "-o", "filled.csv"]);
     assert_eq!(said.stdout, "2 predictions -> filled.csv\n");
     let filled = fs::read_to_string(place.path("filled.csv")).unwrap();
     let lines: Vec<&str> = filled.lines().collect();
     assert_eq!(lines[0], "user,film,day,note,prediction");
-    assert!(
-        lines[1].starts_with("ann,\"M, the film\",mon,old,"),
-        "{filled}"
-    );
+    assert!(lines[1].starts_with("ann,\"M, the film\",mon,old,"), "{filled}");
     let value: f64 = lines[1].rsplit(',').next().unwrap().parse().unwrap();
-    assert!(
-        (value - (-3.0 * 1.0 - 3.0 * 0.2 + 0.2)).abs() < 1e-6,
-        "{filled}"
-    );
+    assert!((value - (-3.0 * 1.0 - 3.0 * 0.2 + 0.2)).abs() < 1e-6, "{filled}");
 }
 
 #[test]
@@ -92,63 +59,35 @@ fn labels_that_are_not_known_are_counted_and_marked() {
     let place = Place::new();
     place.write("train.csv", films().0);
     place.succeed(&["fit", "train.csv", "-o", "model", "--rank", "1"]);
-    place.write(
-        "q.csv",
-        "user,film,day,stars\nann,Up,mon,1\nnobody,Up,mon,2\n",
-    );
+    place.write("q.csv", "user,film,day,stars\nann,Up,mon,1\nnobody,Up,mon,2\n");
     let said = place.succeed(&["predict", "model", "q.csv"]);
     let lines: Vec<&str> = said.stdout.lines().collect();
     assert_eq!(lines[0], "user,film,day,stars,prediction,unknown");
-    assert!(
-        lines[1].ends_with(",0") && lines[2].ends_with(",1"),
-        "{}",
-        said.stdout
-    );
-    assert!(
-        said.stderr
-            .contains("1 of 2 rows have labels that the model does not know")
-    );
+    assert!(lines[1].ends_with(",0") && lines[2].ends_with(",1"), "{}", said.stdout);
+    assert!(said.stderr.contains("1 of 2 rows have labels that the model does not know"));
     let judged = place.json(&["evaluate", "model", "q.csv"]);
-    assert_eq!(
-        (judged["count"].as_u64(), judged["unknown"].as_u64()),
-        (Some(2), Some(1))
-    );
+    assert_eq!((judged["count"].as_u64(), judged["unknown"].as_u64()), (Some(2), Some(1)));
 }
 
 #[test]
 fn synth_tells_what_it_made() {
     let place = Place::new();
-    let made = place.json(
-        &[
-            &SYNTH[..],
-            &["--test", "test.tns", "--test-observations", "300"],
-        ]
-        .concat(),
-    );
+    let made =
+        place.json(&[&SYNTH[..], &["--test", "test.tns", "--test-observations", "300"]].concat());
     assert_eq!(made["draws"], 1);
     assert_eq!(made["min_per_label"], 2);
     assert_eq!(made["model"], "pairwise");
-    let lines = |name: &str| {
-        fs::read_to_string(place.path(name))
-            .unwrap()
-            .lines()
-            .count()
-    };
+    let lines = |name: &str| fs::read_to_string(place.path(name)).unwrap().lines().count();
     assert_eq!((lines("train.tns"), lines("test.tns")), (500, 300));
     // The same seed makes the same file, with or without a test file, in either format.
     let train = fs::read_to_string(place.path("train.tns")).unwrap();
     place.succeed(&SYNTH);
     assert_eq!(train, fs::read_to_string(place.path("train.tns")).unwrap());
-    let csv: Vec<&str> = SYNTH
-        .iter()
-        .map(|&a| if a == "train.tns" { "train.csv" } else { a })
-        .collect();
+    let csv: Vec<&str> =
+        SYNTH.iter().map(|&a| if a == "train.tns" { "train.csv" } else { a }).collect();
     place.succeed(&csv);
     let csv = fs::read_to_string(place.path("train.csv")).unwrap();
-    assert_eq!(
-        csv,
-        format!("mode1,mode2,mode3,value\n{}", train.replace(' ', ","))
-    );
+    assert_eq!(csv, format!("mode1,mode2,mode3,value\n{}", train.replace(' ', ",")));
 }
 
 #[test]
@@ -194,16 +133,7 @@ fn synth_makes_any_model_and_fills_a_tensor_to_the_last_cell() {
 #[test]
 fn fit_answers_with_the_keys_that_scripts_rely_on() {
     let place = place_with_data();
-    let fit = place.json(&[
-        "fit",
-        "train.tns",
-        "-o",
-        "model",
-        "--rank",
-        "2",
-        "--test",
-        "test.tns",
-    ]);
+    let fit = place.json(&["fit", "train.tns", "-o", "model", "--rank", "2", "--test", "test.tns"]);
     assert_eq!(fit["model"], "pairwise");
     assert_eq!(fit["rank"], 2);
     assert_eq!(fit["status"], "exact");
@@ -228,16 +158,7 @@ fn fit_answers_with_the_keys_that_scripts_rely_on() {
 fn held_out_data_choose_the_penalty_of_noisy_data() {
     let place = Place::new();
     place.succeed(&[&SYNTH[..], &["--noise", "0.3", "--test", "test.tns"]].concat());
-    let fit = place.json(&[
-        "fit",
-        "train.tns",
-        "-o",
-        "model",
-        "--rank",
-        "2",
-        "--path-steps",
-        "60",
-    ]);
+    let fit = place.json(&["fit", "train.tns", "-o", "model", "--rank", "2", "--path-steps", "60"]);
     assert!(fit["validation"]["rmse"].as_f64().unwrap() > 0.0);
     assert!(fit["penalty"].as_f64().unwrap() > 0.0);
     assert!(fit["path"][0]["validation_rmse"].is_number());
@@ -248,36 +169,11 @@ fn held_out_data_choose_the_penalty_of_noisy_data() {
 fn every_setting_of_fit_is_taken() {
     let place = place_with_data();
     for settings in [
-        &[
-            "--solver",
-            "gd",
-            "--step",
-            "0.01",
-            "--sweeps",
-            "3",
-            "--penalty",
-            "0.1",
-        ][..],
-        &[
-            "--solver",
-            "lbfgs",
-            "--sweeps",
-            "3",
-            "--incoherence",
-            "4,0.1",
-        ],
+        &["--solver", "gd", "--step", "0.01", "--sweeps", "3", "--penalty", "0.1"][..],
+        &["--solver", "lbfgs", "--sweeps", "3", "--incoherence", "4,0.1"],
         &["--solver", "gauss-newton", "--sweeps", "2", "--perturb"],
-        &[
-            "--solver", "als", "--sweeps", "3", "--model", "cp", "--bias", "mean",
-        ],
-        &[
-            "--solver",
-            "als",
-            "--sweeps",
-            "3",
-            "--kernel",
-            "1 .5 -1; .5 0 0; -1 0 1",
-        ],
+        &["--solver", "als", "--sweeps", "3", "--model", "cp", "--bias", "mean"],
+        &["--solver", "als", "--sweeps", "3", "--kernel", "1 .5 -1; .5 0 0; -1 0 1"],
         &[
             "--penalty",
             "0.1",
@@ -288,37 +184,15 @@ fn every_setting_of_fit_is_taken() {
             "--tolerance",
             "0.01",
         ],
-        &[
-            "--time-limit",
-            "0.05",
-            "--model",
-            "transe",
-            "--validation",
-            "0.2",
-        ],
-        &[
-            "--split-latest",
-            "3=0.2",
-            "--penalty",
-            "0.1",
-            "--sweeps",
-            "5",
-        ],
+        &["--time-limit", "0.05", "--model", "transe", "--validation", "0.2"],
+        &["--split-latest", "3=0.2", "--penalty", "0.1", "--sweeps", "5"],
         &["--tie", "1,2", "--penalty", "0.1", "--sweeps", "5"],
     ] {
         let base = ["fit", "train.tns", "-o", "model", "--rank", "2"];
         let fit = place.json(&[&base[..], settings].concat());
         assert!(fit["train"]["rmse"].is_number(), "{settings:?}: {fit}");
         let inspected = place.json(&["inspect", "model"]);
-        for key in [
-            "model",
-            "rank",
-            "offsets",
-            "penalty",
-            "status",
-            "sweeps",
-            "precision",
-        ] {
+        for key in ["model", "rank", "offsets", "penalty", "status", "sweeps", "precision"] {
             assert_eq!(fit[key], inspected[key], "{settings:?}: {key}");
         }
     }
@@ -342,10 +216,7 @@ fn inspect_shows_data_and_models() {
     );
     place.succeed(&["fit", "train.tns", "-o", "model", "--rank", "2"]);
     let text = place.succeed(&["inspect", "model"]).stdout;
-    assert!(
-        text.contains("pairwise of rank 2 with no offsets"),
-        "{text}"
-    );
+    assert!(text.contains("pairwise of rank 2 with no offsets"), "{text}");
     let model = place.json(&["inspect", "model"]);
     assert_eq!(model["modes"][1]["labels"], 15);
     assert_eq!(model["degrees_of_freedom"], 89);
@@ -356,15 +227,8 @@ fn times_are_cut_into_bins_that_the_model_remembers() {
     let place = Place::new();
     let mut rows = String::new();
     for i in 0..200u32 {
-        writeln!(
-            rows,
-            "{}\t{}\t{}\t{}",
-            i % 7,
-            i % 11,
-            (i % 7) * (i % 11),
-            1000 + i * 3600
-        )
-        .unwrap();
+        writeln!(rows, "{}\t{}\t{}\t{}", i % 7, i % 11, (i % 7) * (i % 11), 1000 + i * 3600)
+            .unwrap();
     }
     place.write("u.data", rows);
     let columns = ["--modes", "1,2,4", "--value", "3"];
@@ -387,10 +251,7 @@ fn times_are_cut_into_bins_that_the_model_remembers() {
     assert_eq!(model["modes"][2]["labels"], 9);
     assert_eq!(model["modes"][2]["bin_seconds"], 86400.0);
     let judged = place.json(&[&["evaluate", "model", "u.data"][..], &columns].concat());
-    assert_eq!(
-        (judged["count"].as_u64(), judged["unknown"].as_u64()),
-        (Some(200), Some(0))
-    );
+    assert_eq!((judged["count"].as_u64(), judged["unknown"].as_u64()), (Some(200), Some(0)));
 }
 
 #[test]
@@ -401,10 +262,7 @@ fn the_demo_leaves_everything_to_look_at() {
     assert_eq!(said.stdout, summary);
     assert!(summary.contains("given        4,000 cells"), "{summary}");
     let judged = place.json(&["evaluate", "demo/model", "demo/test.tns"]);
-    assert!(
-        judged["relative_error"].as_f64().unwrap() < 1e-6,
-        "{judged}"
-    );
+    assert!(judged["relative_error"].as_f64().unwrap() < 1e-6, "{judged}");
     // It can be run again, and answers in JSON, too.
     let demo = place.json(&["demo", "--seed", "2"]);
     assert_eq!(demo["given"], 4000);

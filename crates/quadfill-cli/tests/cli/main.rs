@@ -1,9 +1,6 @@
 //! The program from outside: what it is given, what it says, what it leaves on disk.
 
-#![expect(
-    clippy::unwrap_used,
-    reason = "a test that cannot set itself up has failed"
-)]
+#![expect(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 
 mod broken_cases;
 mod broken_input;

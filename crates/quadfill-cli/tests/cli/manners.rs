@@ -8,15 +8,7 @@ use crate::place::{Place, outcome, place_with_data};
 #[test]
 fn help_has_examples_and_completions_name_the_commands() {
     let place = Place::new();
-    for command in [
-        "synth",
-        "fit",
-        "predict",
-        "evaluate",
-        "inspect",
-        "demo",
-        "completions",
-    ] {
+    for command in ["synth", "fit", "predict", "evaluate", "inspect", "demo", "completions"] {
         let help = place.succeed(&[command, "--help"]).stdout;
         assert!(help.contains("Examples:\n  "), "{command}: {help}");
     }
@@ -24,28 +16,13 @@ fn help_has_examples_and_completions_name_the_commands() {
         let script = place.succeed(&["completions", shell]).stdout;
         assert!(script.contains("evaluate"), "{shell}");
     }
-    assert!(
-        place
-            .succeed(&["--version"])
-            .stdout
-            .starts_with("quadfill ")
-    );
+    assert!(place.succeed(&["--version"]).stdout.starts_with("quadfill "));
 }
 
 #[test]
 fn quiet_says_nothing_and_json_says_it_once() {
     let place = place_with_data();
-    let fit = [
-        "fit",
-        "train.tns",
-        "-o",
-        "model",
-        "--rank",
-        "2",
-        "--penalty",
-        "0.1",
-        "--quiet",
-    ];
+    let fit = ["fit", "train.tns", "-o", "model", "--rank", "2", "--penalty", "0.1", "--quiet"];
     let said = place.succeed(&fit);
     assert_eq!((said.stdout.as_str(), said.stderr.as_str()), ("", ""));
     let said = place.succeed(&["evaluate", "model", "test.tns", "-q"]);
@@ -55,16 +32,7 @@ fn quiet_says_nothing_and_json_says_it_once() {
 #[test]
 fn a_reader_that_goes_away_is_no_error() {
     let place = place_with_data();
-    place.succeed(&[
-        "fit",
-        "train.tns",
-        "-o",
-        "model",
-        "--rank",
-        "2",
-        "--penalty",
-        "0.1",
-    ]);
+    place.succeed(&["fit", "train.tns", "-o", "model", "--rank", "2", "--penalty", "0.1"]);
     let many = "1 1 1 0\n".repeat(200_000);
     place.write("many.tns", many);
     let mut child = place
@@ -83,18 +51,7 @@ fn data_can_come_from_standard_input() {
     let place = place_with_data();
     let train = fs::File::open(place.path("train.tns")).unwrap();
     let fit = place
-        .command(&[
-            "fit",
-            "-",
-            "-o",
-            "model",
-            "--rank",
-            "2",
-            "--penalty",
-            "0.1",
-            "--format",
-            "tns",
-        ])
+        .command(&["fit", "-", "-o", "model", "--rank", "2", "--penalty", "0.1", "--format", "tns"])
         .stdin(train)
         .output()
         .unwrap();
@@ -146,9 +103,7 @@ fn an_interrupted_fit_says_how_to_go_on() {
         ended.stderr.lines().last(),
         Some("quadfill: interrupted: the same command with --resume goes on from here")
     );
-    let names: Vec<_> = fs::read_dir(place.path(""))
-        .unwrap()
-        .map(|e| e.unwrap().file_name())
-        .collect();
+    let names: Vec<_> =
+        fs::read_dir(place.path("")).unwrap().map(|e| e.unwrap().file_name()).collect();
     assert_eq!(names.len(), 2, "{names:?}");
 }

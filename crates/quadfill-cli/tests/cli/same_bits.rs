@@ -30,37 +30,14 @@ fn threads_make_no_difference_to_any_solver() {
     let place = place_with_data("0.1");
     for solver in [
         &["--solver", "path"][..],
-        &[
-            "--solver",
-            "path",
-            "--penalty",
-            "0.01",
-            "--precision",
-            "f32",
-        ],
+        &["--solver", "path", "--penalty", "0.01", "--precision", "f32"],
         &["--solver", "als", "--penalty", "0.01", "--bias", "modes"],
         &["--solver", "gd", "--penalty", "0.01", "--sweeps", "60"],
         &["--solver", "lbfgs", "--penalty", "0.01", "--sweeps", "60"],
-        &[
-            "--solver",
-            "gauss-newton",
-            "--penalty",
-            "0.01",
-            "--sweeps",
-            "8",
-        ],
+        &["--solver", "gauss-newton", "--penalty", "0.01", "--sweeps", "8"],
     ] {
         let fitted = |threads: &str| {
-            let fit = [
-                "fit",
-                "train.tns",
-                "-o",
-                "model",
-                "--rank",
-                "2",
-                "--threads",
-                threads,
-            ];
+            let fit = ["fit", "train.tns", "-o", "model", "--rank", "2", "--threads", threads];
             place.succeed(&[&fit[..], solver].concat());
             model_bytes(&place.path("model"))
         };
@@ -101,11 +78,8 @@ fn the_seed_decides() {
 fn killed_and_resumed(place: &Place, fit: &[&str]) -> Vec<(String, Vec<u8>)> {
     let mut kills = 0;
     for milliseconds in [30, 45, 60, 80, 110, 150, 190, 240, 300, 370, 450] {
-        let resume: &[&str] = if place.path("model.checkpoint").exists() {
-            &["--resume"]
-        } else {
-            &[]
-        };
+        let resume: &[&str] =
+            if place.path("model.checkpoint").exists() { &["--resume"] } else { &[] };
         let mut child = place
             .command(&[fit, resume].concat())
             .env("QUADFILL_CHECKPOINT_SECONDS", "0")
@@ -122,21 +96,11 @@ fn killed_and_resumed(place: &Place, fit: &[&str]) -> Vec<(String, Vec<u8>)> {
         kills += 1;
     }
     assert!(kills > 0, "the fit was over before it could be killed");
-    let resume: &[&str] = if place.path("model.checkpoint").exists() {
-        &["--resume"]
-    } else {
-        &[]
-    };
+    let resume: &[&str] = if place.path("model.checkpoint").exists() { &["--resume"] } else { &[] };
     let mut last = place.command(&[fit, resume].concat());
-    let last = last
-        .env("QUADFILL_CHECKPOINT_SECONDS", "0")
-        .status()
-        .unwrap();
+    let last = last.env("QUADFILL_CHECKPOINT_SECONDS", "0").status().unwrap();
     assert!(last.success());
-    assert!(
-        !place.path("model.checkpoint").exists(),
-        "a finished fit needs no checkpoint"
-    );
+    assert!(!place.path("model.checkpoint").exists(), "a finished fit needs no checkpoint");
     model_bytes(&place.path("model"))
 }
 
@@ -145,19 +109,7 @@ fn a_killed_fit_resumes_and_ends_in_the_same_bits() {
     for (noise, settings) in [
         ("0.1", &["--path-steps", "120"][..]),
         ("0", &["--path-steps", "200"]),
-        (
-            "0.1",
-            &[
-                "--solver",
-                "als",
-                "--penalty",
-                "1e-4",
-                "--sweeps",
-                "400",
-                "--tolerance",
-                "0",
-            ],
-        ),
+        ("0.1", &["--solver", "als", "--penalty", "1e-4", "--sweeps", "400", "--tolerance", "0"]),
     ] {
         let place = place_with_data(noise);
         let fit = ["fit", "train.tns", "-o", "model", "--rank", "2", "--quiet"];

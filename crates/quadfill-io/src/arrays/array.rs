@@ -70,13 +70,7 @@ impl<'a> Array<'a> {
                 bytes.len()
             ));
         }
-        Ok(Self {
-            shape,
-            order,
-            element,
-            big_endian,
-            bytes,
-        })
+        Ok(Self { shape, order, element, big_endian, bytes })
     }
 
     /// How many elements there are.

@@ -31,16 +31,11 @@ impl<T: Real> Cells<T> {
         {
             return Err(ReadError::Unsupported {
                 file: file.to_owned(),
-                what: format!(
-                    "the mask has shape {:?} and the array {shape:?}",
-                    mask.shape
-                ),
+                what: format!("the mask has shape {:?} and the array {shape:?}", mask.shape),
                 hint: "give a mask of the same shape".to_owned(),
             });
         }
-        let empty = || ReadError::Empty {
-            file: file.to_owned(),
-        };
+        let empty = || ReadError::Empty { file: file.to_owned() };
         if array.len() == 0 {
             return Err(empty());
         }
@@ -86,12 +81,7 @@ impl<T: Real> Cells<T> {
             }
             cell.next(shape);
         }
-        Ok(Self {
-            sizes: shape.clone(),
-            indices,
-            values,
-            weights: None,
-        })
+        Ok(Self { sizes: shape.clone(), indices, values, weights: None })
     }
 
     /// Observations whose labels are the indices, all of each dimension.
@@ -108,18 +98,10 @@ impl<T: Real> Cells<T> {
             .zip(&self.sizes)
             .map(|(name, &size)| Mode::new(name, Labels::range(size)))
             .collect();
-        let observations = Observations::new(
-            modes,
-            self.indices,
-            self.values,
-            self.weights,
-            options.on_duplicate,
-        )
-        .map_err(|error| explain(file, error, row_places))?;
-        Ok(Assembled {
-            observations,
-            bins: Vec::new(),
-        })
+        let observations =
+            Observations::new(modes, self.indices, self.values, self.weights, options.on_duplicate)
+                .map_err(|error| explain(file, error, row_places))?;
+        Ok(Assembled { observations, bins: Vec::new() })
     }
 }
 
@@ -132,10 +114,7 @@ fn mode_names(file: &str, dimensions: usize, options: &ReadOptions) -> Result<Ve
         }
         Some(names) => Err(ReadError::Unsupported {
             file: file.to_owned(),
-            what: format!(
-                "{} modes are named, the array has {dimensions}",
-                names.len()
-            ),
+            what: format!("{} modes are named, the array has {dimensions}", names.len()),
             hint: "name every dimension, in order".to_owned(),
         }),
     }
@@ -182,11 +161,7 @@ impl Cell {
 
     #[inline]
     fn position(&self, strides: &[usize]) -> usize {
-        self.index
-            .iter()
-            .zip(strides)
-            .map(|(index, stride)| index * stride)
-            .sum()
+        self.index.iter().zip(strides).map(|(index, stride)| index * stride).sum()
     }
 
     fn next(&mut self, shape: &[usize]) {

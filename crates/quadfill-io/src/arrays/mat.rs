@@ -35,10 +35,7 @@ pub(crate) fn parse_mat(
         _ => return Err(malformed("its header is not that of one")),
     };
     let mut found: Vec<Variable> = Vec::new();
-    let mut rest = Elements {
-        bytes: &bytes[128..],
-        big_endian,
-    };
+    let mut rest = Elements { bytes: &bytes[128..], big_endian };
     while let Some(element) = rest.next().map_err(malformed)? {
         let unpacked;
         let matrix = match element.kind {
@@ -48,12 +45,7 @@ pub(crate) fn parse_mat(
                     .read_to_end(&mut inner)
                     .map_err(|_| malformed("a packed variable is cut short or damaged"))?;
                 unpacked = inner;
-                Elements {
-                    bytes: &unpacked,
-                    big_endian,
-                }
-                .next()
-                .map_err(malformed)?
+                Elements { bytes: &unpacked, big_endian }.next().map_err(malformed)?
             }
             _ => Some(element),
         };
@@ -68,18 +60,10 @@ pub(crate) fn parse_mat(
 
 /// The variable with this name, or the only one that can be meant.
 fn choose(file: &str, mut found: Vec<Variable>, name: Option<&str>) -> Result<Array<'static>> {
-    let unsupported = |what: String, hint: String| ReadError::Unsupported {
-        file: file.to_owned(),
-        what,
-        hint,
-    };
+    let unsupported =
+        |what: String, hint: String| ReadError::Unsupported { file: file.to_owned(), what, hint };
     let list = |found: &[Variable]| {
-        list(
-            &found
-                .iter()
-                .map(|known| known.name.as_str())
-                .collect::<Vec<_>>(),
-        )
+        list(&found.iter().map(|known| known.name.as_str()).collect::<Vec<_>>())
     };
     if let Some(name) = name {
         return match found.iter().position(|known| known.name == name) {
@@ -133,33 +117,18 @@ impl<'a> Elements<'a> {
             let length = (first >> 16) as usize;
             let data = self.bytes.get(4..4 + length.min(4)).ok_or(CUT)?;
             self.bytes = self.bytes.get(8..).unwrap_or_default();
-            return Ok(Some(Tagged {
-                kind: first & 0xffff,
-                data,
-            }));
+            return Ok(Some(Tagged { kind: first & 0xffff, data }));
         }
         let length = self.word(4).ok_or(CUT)? as usize;
-        let data = self
-            .bytes
-            .get(8..)
-            .and_then(|data| data.get(..length))
-            .ok_or(CUT)?;
-        let padded = if first == COMPRESSED {
-            length
-        } else {
-            length.next_multiple_of(8)
-        };
+        let data = self.bytes.get(8..).and_then(|data| data.get(..length)).ok_or(CUT)?;
+        let padded = if first == COMPRESSED { length } else { length.next_multiple_of(8) };
         self.bytes = self.bytes[8..].get(padded..).unwrap_or_default();
         Ok(Some(Tagged { kind: first, data }))
     }
 
     fn word(&self, at: usize) -> Option<u32> {
         let bytes: [u8; 4] = self.bytes.get(at..at + 4)?.try_into().ok()?;
-        Some(if self.big_endian {
-            u32::from_be_bytes(bytes)
-        } else {
-            u32::from_le_bytes(bytes)
-        })
+        Some(if self.big_endian { u32::from_be_bytes(bytes) } else { u32::from_le_bytes(bytes) })
     }
 }
 
@@ -172,22 +141,10 @@ struct Variable {
 impl Variable {
     /// `None` if it is something else: text, a structure, sparse, complex.
     fn parse(data: &[u8], big_endian: bool) -> std::result::Result<Option<Self>, &'static str> {
-        let mut parts = Elements {
-            bytes: data,
-            big_endian,
-        };
-        let mut part = || {
-            parts
-                .next()
-                .and_then(|part| part.ok_or("a variable is incomplete"))
-        };
+        let mut parts = Elements { bytes: data, big_endian };
+        let mut part = || parts.next().and_then(|part| part.ok_or("a variable is incomplete"));
         let flags = part()?;
-        let flags = Elements {
-            bytes: flags.data,
-            big_endian,
-        }
-        .word(0)
-        .ok_or("no array flags")?;
+        let flags = Elements { bytes: flags.data, big_endian }.word(0).ok_or("no array flags")?;
         let class = flags & 0xff;
         let is_complex = flags & 0x0800 != 0;
         // Classes 6 to 15 are double, single and the integers.
@@ -195,10 +152,7 @@ impl Variable {
             return Ok(None);
         }
         let sizes = part()?;
-        let words = Elements {
-            bytes: sizes.data,
-            big_endian,
-        };
+        let words = Elements { bytes: sizes.data, big_endian };
         let mut shape = Vec::new();
         while let Some(size) = words.word(4 * shape.len()) {
             shape.push(usize::try_from(size as i32).map_err(|_| "a size is negative")?);

@@ -8,11 +8,8 @@ use crate::shown::shown;
 
 /// Reads one array.
 pub(crate) fn parse_npy<'a>(file: &str, bytes: Cow<'a, [u8]>) -> Result<Array<'a>> {
-    let malformed = |reason: String| ReadError::Malformed {
-        file: file.to_owned(),
-        format: ".npy",
-        reason,
-    };
+    let malformed =
+        |reason: String| ReadError::Malformed { file: file.to_owned(), format: ".npy", reason };
     let (header, data_start) =
         find_header(&bytes).map_err(|reason| malformed(reason.to_owned()))?;
     let header = Header::parse(header).map_err(|reason| malformed(reason.to_owned()))?;
@@ -25,19 +22,13 @@ pub(crate) fn parse_npy<'a>(file: &str, bytes: Cow<'a, [u8]>) -> Result<Array<'a
         Cow::Borrowed(bytes) => Cow::Borrowed(&bytes[data_start..]),
         Cow::Owned(mut bytes) => Cow::Owned(bytes.split_off(data_start)),
     };
-    let order = if header.fortran_order {
-        Order::Fortran
-    } else {
-        Order::C
-    };
+    let order = if header.fortran_order { Order::Fortran } else { Order::C };
     Array::new(header.shape, order, element, big_endian, data).map_err(malformed)
 }
 
 /// The text of the header, and where the numbers begin.
 fn find_header(bytes: &[u8]) -> std::result::Result<(&[u8], usize), &'static str> {
-    let rest = bytes
-        .strip_prefix(b"\x93NUMPY")
-        .ok_or("it does not begin as one")?;
+    let rest = bytes.strip_prefix(b"\x93NUMPY").ok_or("it does not begin as one")?;
     let (length, prefix) = match rest {
         [1, _, a, b, ..] => (usize::from(u16::from_le_bytes([*a, *b])), 10),
         [2 | 3, _, a, b, c, d, ..] => (u32::from_le_bytes([*a, *b, *c, *d]) as usize, 12),
@@ -45,10 +36,7 @@ fn find_header(bytes: &[u8]) -> std::result::Result<(&[u8], usize), &'static str
         _ => return Err("its version is not 1, 2 or 3"),
     };
     let end = prefix + length;
-    bytes
-        .get(prefix..end)
-        .map(|header| (header, end))
-        .ok_or("it ends inside its header")
+    bytes.get(prefix..end).map(|header| (header, end)).ok_or("it ends inside its header")
 }
 
 fn dtype(descr: &str) -> Option<(Element, bool)> {
@@ -86,10 +74,7 @@ struct Header {
 impl Header {
     fn parse(text: &[u8]) -> std::result::Result<Self, &'static str> {
         let text = std::str::from_utf8(text).map_err(|_| "its header is no text")?;
-        let mut rest = text
-            .trim()
-            .strip_prefix('{')
-            .ok_or("its header is no dictionary")?;
+        let mut rest = text.trim().strip_prefix('{').ok_or("its header is no dictionary")?;
         let mut header = Self::default();
         let mut seen = [false; 3];
         loop {
@@ -98,10 +83,7 @@ impl Header {
                 break;
             }
             let (key, after) = quoted(rest).ok_or("its header is no dictionary")?;
-            let after = after
-                .trim_start()
-                .strip_prefix(':')
-                .ok_or("its header lacks a `:`")?;
+            let after = after.trim_start().strip_prefix(':').ok_or("its header lacks a `:`")?;
             let after = after.trim_start();
             match key {
                 "descr" => {
@@ -123,11 +105,7 @@ impl Header {
                         .strip_prefix('(')
                         .and_then(|after| after.split_once(')'))
                         .ok_or("its shape is no tuple")?;
-                    for size in shape
-                        .split(',')
-                        .map(str::trim)
-                        .filter(|size| !size.is_empty())
-                    {
+                    for size in shape.split(',').map(str::trim).filter(|size| !size.is_empty()) {
                         header
                             .shape
                             .push(size.parse().map_err(|_| "its shape is no list of sizes")?);
@@ -147,10 +125,7 @@ impl Header {
 
 /// A Python string at the start of `text`, and what follows it.
 fn quoted(text: &str) -> Option<(&str, &str)> {
-    let quote = text
-        .chars()
-        .next()
-        .filter(|quote| matches!(quote, '\'' | '"'))?;
+    let quote = text.chars().next().filter(|quote| matches!(quote, '\'' | '"'))?;
     text[1..].split_once(quote)
 }
 
@@ -161,18 +136,11 @@ mod tests {
     #[test]
     fn headers_as_numpy_writes_them() {
         let text = b"{'descr': '<f8', 'fortran_order': False, 'shape': (3, 4, 5), }   \n";
-        let expected = Header {
-            descr: "<f8".to_owned(),
-            fortran_order: false,
-            shape: vec![3, 4, 5],
-        };
+        let expected =
+            Header { descr: "<f8".to_owned(), fortran_order: false, shape: vec![3, 4, 5] };
         assert_eq!(Header::parse(text), Ok(expected));
         let text = b"{'shape': (7,), 'fortran_order': True, 'descr': '|b1'}";
-        let expected = Header {
-            descr: "|b1".to_owned(),
-            fortran_order: true,
-            shape: vec![7],
-        };
+        let expected = Header { descr: "|b1".to_owned(), fortran_order: true, shape: vec![7] };
         assert_eq!(Header::parse(text), Ok(expected));
     }
 

@@ -48,11 +48,7 @@ impl<'a> Arrays<'a> {
             .file_names()
             .filter_map(|name| name.ok()?.strip_suffix(".npy").map(str::to_owned))
             .collect();
-        Ok(Self {
-            file,
-            archive,
-            names,
-        })
+        Ok(Self { file, archive, names })
     }
 
     fn get(&mut self, name: &str) -> Result<Array<'static>> {
@@ -66,10 +62,7 @@ impl<'a> Arrays<'a> {
     }
 
     fn get_first(&mut self, names: &[&str]) -> Result<Option<Array<'static>>> {
-        match names
-            .iter()
-            .find(|name| self.names.iter().any(|known| known == *name))
-        {
+        match names.iter().find(|name| self.names.iter().any(|known| known == *name)) {
             Some(name) => self.get(name).map(Some),
             None => Ok(None),
         }
@@ -82,17 +75,13 @@ impl<'a> Arrays<'a> {
         let found = match &options.variable {
             Some(variable) => known.iter().find(|name| **name == variable),
             None if known.len() == 1 => known.first(),
-            None => known
-                .iter()
-                .find(|name| matches!(name.as_str(), "data" | "values" | "arr_0")),
+            None => known.iter().find(|name| matches!(name.as_str(), "data" | "values" | "arr_0")),
         };
-        found
-            .map(|name| (*name).clone())
-            .ok_or_else(|| ReadError::Unsupported {
-                file: self.file.to_owned(),
-                what: format!("cannot tell which array is meant of: {}", list(&known)),
-                hint: "name one with --variable, or store `indices` and `values`".to_owned(),
-            })
+        found.map(|name| (*name).clone()).ok_or_else(|| ReadError::Unsupported {
+            file: self.file.to_owned(),
+            what: format!("cannot tell which array is meant of: {}", list(&known)),
+            hint: "name one with --variable, or store `indices` and `values`".to_owned(),
+        })
     }
 
     /// Cells by their coordinates: one row per cell if `points_first`, else one per dimension,
@@ -126,16 +115,11 @@ impl<'a> Arrays<'a> {
             }
         };
         if !places.element().is_integer() {
-            return Err(unsupported(
-                format!("`{name}` holds no integers"),
-                "store integers there",
-            ));
+            return Err(unsupported(format!("`{name}` holds no integers"), "store integers there"));
         }
         check_modes(file, dimensions)?;
         if count == 0 {
-            return Err(ReadError::Empty {
-                file: file.to_owned(),
-            });
+            return Err(ReadError::Empty { file: file.to_owned() });
         }
         let strides = places.strides();
         let mut indices = Vec::with_capacity(dimensions);
@@ -166,12 +150,7 @@ impl<'a> Arrays<'a> {
                 }
             })
             .transpose()?;
-        Ok(Cells {
-            sizes,
-            indices,
-            values,
-            weights,
-        })
+        Ok(Cells { sizes, indices, values, weights })
     }
 }
 
@@ -192,20 +171,14 @@ fn sizes(file: &str, indices: &[Vec<u32>], shape: Option<&Array<'_>>) -> Result<
     }
     let mut sizes = Vec::with_capacity(indices.len());
     for (dimension, column) in indices.iter().enumerate() {
-        let needed = column
-            .iter()
-            .max()
-            .map_or(0, |&largest| largest as usize + 1);
+        let needed = column.iter().max().map_or(0, |&largest| largest as usize + 1);
         let size = match shape {
             None => needed,
             Some(shape) => usize::try_from(shape.integer(dimension)).map_err(|_| too_long(file))?,
         };
         if size < needed {
             return Err(unsupported(
-                format!(
-                    "index {} is past the size {size} that `shape` gives",
-                    needed - 1
-                ),
+                format!("index {} is past the size {size} that `shape` gives", needed - 1),
                 "indices count from 0",
             ));
         }
@@ -243,9 +216,5 @@ fn finite_column<T: Real>(file: &str, column: &str, array: &Array<'_>) -> Result
 }
 
 fn broken(file: &str, error: &dyn std::fmt::Display) -> ReadError {
-    ReadError::BrokenArchive {
-        file: file.to_owned(),
-        kind: "zip",
-        reason: error.to_string(),
-    }
+    ReadError::BrokenArchive { file: file.to_owned(), kind: "zip", reason: error.to_string() }
 }

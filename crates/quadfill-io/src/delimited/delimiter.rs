@@ -188,11 +188,7 @@ mod tests {
             (&["hello world"], "whitespace"),
         ] {
             let lines: Vec<&[u8]> = lines.iter().map(|line| line.as_bytes()).collect();
-            assert_eq!(
-                Some(Delimiter::sniff(&lines)),
-                Delimiter::parse(expected),
-                "{lines:?}"
-            );
+            assert_eq!(Some(Delimiter::sniff(&lines)), Delimiter::parse(expected), "{lines:?}");
         }
     }
 }

@@ -33,16 +33,9 @@ impl TextLayout {
         comments: bool,
         is_header: impl FnOnce(&[&[u8]]) -> bool,
     ) -> Result<Self> {
-        let start = if bytes.starts_with(b"\xef\xbb\xbf") {
-            3
-        } else {
-            0
-        };
+        let start = if bytes.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
         if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") {
-            return Err(ReadError::NotUtf8 {
-                file: file.to_owned(),
-                line: 1,
-            });
+            return Err(ReadError::NotUtf8 { file: file.to_owned(), line: 1 });
         }
         let mut layout = Self {
             delimiter: Delimiter::Whitespace,
@@ -54,9 +47,7 @@ impl TextLayout {
         };
         let top = layout.first_lines(bytes, start);
         let Some(&(first_start, first_line)) = top.first() else {
-            return Err(ReadError::Empty {
-                file: file.to_owned(),
-            });
+            return Err(ReadError::Empty { file: file.to_owned() });
         };
         if !comments {
             layout.delimiter = match &options.delimiter {
@@ -90,9 +81,7 @@ impl TextLayout {
         }
         layout.fields = first.len();
         if !comments && options.header.unwrap_or_else(|| is_header(&first)) {
-            let names = first
-                .iter()
-                .map(|name| std::str::from_utf8(name).map(str::to_owned));
+            let names = first.iter().map(|name| std::str::from_utf8(name).map(str::to_owned));
             let names: std::result::Result<Vec<String>, _> = names.collect();
             layout.header = Some(names.map_err(|_| ReadError::NotUtf8 {
                 file: file.to_owned(),
@@ -160,34 +149,15 @@ impl TextLayout {
                 delimiter: self.delimiter.describe(),
             },
             RowProblemKind::OpenQuote => ReadError::OpenQuote { file, line },
-            RowProblemKind::Field {
-                column,
-                text,
-                problem,
-            } => {
+            RowProblemKind::Field { column, text, problem } => {
                 let column = self.column_name(column);
                 let text = shown(trim(&text));
                 match problem {
-                    Problem::NotANumber => ReadError::NotANumber {
-                        file,
-                        at,
-                        column,
-                        text,
-                    },
-                    Problem::NotFinite => ReadError::NotFinite {
-                        file,
-                        at,
-                        column,
-                        text,
-                    },
+                    Problem::NotANumber => ReadError::NotANumber { file, at, column, text },
+                    Problem::NotFinite => ReadError::NotFinite { file, at, column, text },
                     Problem::NegativeWeight => ReadError::NegativeWeight { file, at, text },
                     Problem::NoLabel => ReadError::NoLabel { file, at, column },
-                    Problem::BadIndex => ReadError::BadIndex {
-                        file,
-                        line,
-                        column,
-                        text,
-                    },
+                    Problem::BadIndex => ReadError::BadIndex { file, line, column, text },
                     Problem::NotUtf8 => ReadError::NotUtf8 { file, line },
                 }
             }
@@ -204,22 +174,16 @@ pub(crate) fn resolve(
 ) -> Result<usize> {
     let by_name =
         names.and_then(|names| names.iter().position(|name| name.as_str() == column.text()));
-    let by_number = || {
-        column
-            .number()
-            .filter(|number| (1..=count).contains(number))
-    };
-    by_name
-        .or_else(|| by_number().map(|number| number - 1))
-        .ok_or_else(|| {
-            let available = match names {
-                Some(names) => list(names),
-                None => format!("1 to {count}, without names"),
-            };
-            ReadError::NoSuchColumn {
-                file: file.to_owned(),
-                column: shown(column.text().as_bytes()),
-                available,
-            }
-        })
+    let by_number = || column.number().filter(|number| (1..=count).contains(number));
+    by_name.or_else(|| by_number().map(|number| number - 1)).ok_or_else(|| {
+        let available = match names {
+            Some(names) => list(names),
+            None => format!("1 to {count}, without names"),
+        };
+        ReadError::NoSuchColumn {
+            file: file.to_owned(),
+            column: shown(column.text().as_bytes()),
+            available,
+        }
+    })
 }

@@ -26,14 +26,9 @@ pub(crate) fn read_text<T: Real>(
     is_tns: bool,
     piece: usize,
 ) -> Result<(Assembled<T>, TextLayout)> {
-    let layout = TextLayout::find(file, bytes, options, is_tns, |first| {
-        looks_like_header(first, options)
-    })?;
-    let columns = Columns {
-        file,
-        names: layout.header.as_deref(),
-        count: layout.fields,
-    };
+    let layout =
+        TextLayout::find(file, bytes, options, is_tns, |first| looks_like_header(first, options))?;
+    let columns = Columns { file, names: layout.header.as_deref(), count: layout.fields };
     let mut roles = Roles::find(columns, options)?;
     if is_tns {
         for role in &mut roles.of_columns {
@@ -59,31 +54,17 @@ pub(crate) fn read_text<T: Real>(
 
 /// Whether the first row holds names: columns are asked for by name, or its value is no number.
 fn looks_like_header(first: &[&[u8]], options: &ReadOptions) -> bool {
-    let asked = options
-        .modes
-        .iter()
-        .flatten()
-        .chain(&options.value)
-        .chain(&options.weight);
+    let asked = options.modes.iter().flatten().chain(&options.value).chain(&options.weight);
     let is_name = |column: &ColumnRef| column.number().is_none();
     if asked.into_iter().any(is_name) {
         return true;
     }
-    let modes: Vec<usize> = options
-        .modes
-        .iter()
-        .flatten()
-        .filter_map(ColumnRef::number)
-        .collect();
+    let modes: Vec<usize> = options.modes.iter().flatten().filter_map(ColumnRef::number).collect();
     let value = match options.value.as_ref().and_then(ColumnRef::number) {
         Some(number) => number.checked_sub(1),
-        None => (0..first.len())
-            .rev()
-            .find(|column| !modes.contains(&(column + 1))),
+        None => (0..first.len()).rev().find(|column| !modes.contains(&(column + 1))),
     };
-    value
-        .and_then(|value| first.get(value))
-        .is_some_and(|text| is_a_name(text))
+    value.and_then(|value| first.get(value)).is_some_and(|text| is_a_name(text))
 }
 
 /// Neither a number nor nothing.
@@ -153,11 +134,7 @@ pub(crate) fn finite(text: &[u8]) -> std::result::Result<f64, Problem> {
 #[inline]
 fn finite_in<T: Real>(text: &[u8]) -> std::result::Result<T, Problem> {
     let value = T::from_f64(finite(text)?);
-    if value.is_finite() {
-        Ok(value)
-    } else {
-        Err(Problem::NotFinite)
-    }
+    if value.is_finite() { Ok(value) } else { Err(Problem::NotFinite) }
 }
 
 #[cfg(test)]

@@ -35,15 +35,9 @@ pub(crate) struct RowProblem {
 
 #[derive(Debug)]
 pub(crate) enum RowProblemKind {
-    Ragged {
-        got: usize,
-    },
+    Ragged { got: usize },
     OpenQuote,
-    Field {
-        column: usize,
-        text: Vec<u8>,
-        problem: Problem,
-    },
+    Field { column: usize, text: Vec<u8>, problem: Problem },
 }
 
 /// How many bytes one piece has, about.
@@ -115,8 +109,7 @@ fn row<S: RowSink>(
     sink: &mut S,
 ) -> Result<(), RowProblem> {
     let result = layout.delimiter.split(line, |column, text| {
-        sink.field(column, text)
-            .map_err(|problem| (column, text, problem))
+        sink.field(column, text).map_err(|problem| (column, text, problem))
     });
     let got = match result {
         Ok(got) if got == layout.fields => return Ok(()),
@@ -128,20 +121,13 @@ fn row<S: RowSink>(
                 .split(line, |_, _| Ok::<(), std::convert::Infallible>(()))
                 .unwrap_or_else(|never| match never {});
             if got == layout.fields {
-                let kind = RowProblemKind::Field {
-                    column,
-                    text: text.to_vec(),
-                    problem,
-                };
+                let kind = RowProblemKind::Field { column, text: text.to_vec(), problem };
                 return Err(RowProblem { offset, kind });
             }
             got
         }
     };
-    Err(RowProblem {
-        offset,
-        kind: RowProblemKind::Ragged { got },
-    })
+    Err(RowProblem { offset, kind: RowProblemKind::Ragged { got } })
 }
 
 fn walk_quoted<S: RowSink>(
@@ -163,11 +149,7 @@ fn walk_quoted<S: RowSink>(
         }
         for (column, text) in record.iter().enumerate() {
             sink.field(column, text).map_err(|problem| {
-                let kind = RowProblemKind::Field {
-                    column,
-                    text: text.to_vec(),
-                    problem,
-                };
+                let kind = RowProblemKind::Field { column, text: text.to_vec(), problem };
                 RowProblem { offset, kind }
             })?;
         }
@@ -190,12 +172,7 @@ impl<'a> Records<'a> {
             .flexible(true)
             .delimiter(delimiter)
             .from_reader(&bytes[base..]);
-        Self {
-            bytes,
-            base,
-            reader,
-            record: csv::ByteRecord::new(),
-        }
+        Self { bytes, base, reader, record: csv::ByteRecord::new() }
     }
 
     /// Goes to the next record and tells where it begins.
@@ -203,17 +180,11 @@ impl<'a> Records<'a> {
         loop {
             let mut offset = self.base + self.reader.position().byte() as usize;
             // Reading from memory into a flexible byte record cannot fail.
-            if !self
-                .reader
-                .read_byte_record(&mut self.record)
-                .unwrap_or(false)
-            {
+            if !self.reader.read_byte_record(&mut self.record).unwrap_or(false) {
                 return None;
             }
             let blank = self.record.len() == 1
-                && self.record[0]
-                    .iter()
-                    .all(|byte| matches!(byte, b' ' | b'\t'));
+                && self.record[0].iter().all(|byte| matches!(byte, b' ' | b'\t'));
             if !blank {
                 while matches!(self.bytes.get(offset), Some(b'\n' | b'\r')) {
                     offset += 1;

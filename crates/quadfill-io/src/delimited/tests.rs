@@ -18,23 +18,15 @@ fn contents(text: &str, piece: usize) -> std::result::Result<Contents, String> {
     let data = data.observations;
     let modes = data.modes();
     let names = modes.iter().map(|mode| {
-        (0..mode.labels.len())
-            .map(|index| mode.labels.name(index).into_owned())
-            .collect()
+        (0..mode.labels.len()).map(|index| mode.labels.name(index).into_owned()).collect()
     });
     let names = names.collect();
-    let indices = (0..modes.len())
-        .map(|mode| data.indices(mode).to_vec())
-        .collect();
+    let indices = (0..modes.len()).map(|mode| data.indices(mode).to_vec()).collect();
     Ok((names, indices, data.values().to_vec()))
 }
 
 fn on_threads<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) -> R {
-    rayon::ThreadPoolBuilder::new()
-        .num_threads(threads)
-        .build()
-        .expect("threads")
-        .install(work)
+    rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads").install(work)
 }
 
 /// Rows whose labels are numbers, words, or numbers that are no canonical integers, and now and
@@ -78,10 +70,7 @@ fn quoted_labels_may_hold_anything() {
 fn rows_are_found_on_their_lines() {
     for (text, expected) in [
         ("user,film,stars\n\na,b,1\n\r\nc,d,2\ne,f,3\n", [3, 6]),
-        (
-            "user,film,stars\n\"a\nx\",b,1\n\nc,d,2\ne,\"f\",3\n",
-            [2, 6],
-        ),
+        ("user,film,stars\n\"a\nx\",b,1\n\nc,d,2\ne,\"f\",3\n", [2, 6]),
     ] {
         let options = ReadOptions::default();
         let (_, layout) =
@@ -92,10 +81,7 @@ fn rows_are_found_on_their_lines() {
 
 #[test]
 fn a_multi_byte_delimiter_is_not_found_across_fields() {
-    let options = ReadOptions {
-        delimiter: Some("::".to_owned()),
-        ..ReadOptions::default()
-    };
+    let options = ReadOptions { delimiter: Some("::".to_owned()), ..ReadOptions::default() };
     let text = b"a:b::d::2\na:b::c:::1\n";
     let error = read_text::<f64>("t.dat", text, &options, false, PIECE).expect_err("no number");
     // `:::` is a delimiter and then a field that begins with a colon.

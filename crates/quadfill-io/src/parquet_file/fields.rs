@@ -49,17 +49,8 @@ impl<'a> ParquetFile<'a> {
         let reader = guarded(|| SerializedFileReader::new(bytes))
             .map_err(|error| malformed(file, &error))?;
         let schema = reader.metadata().file_metadata().schema_descr_ptr();
-        let names = schema
-            .columns()
-            .iter()
-            .map(|column| column.path().string())
-            .collect();
-        Ok(Self {
-            file,
-            names,
-            reader,
-            most_rows,
-        })
+        let names = schema.columns().iter().map(|column| column.path().string()).collect();
+        Ok(Self { file, names, reader, most_rows })
     }
 
     pub(crate) fn groups(&self) -> usize {
@@ -88,12 +79,7 @@ impl<'a> ParquetFile<'a> {
     }
 
     fn descriptor(&self, column: usize) -> &ColumnDescriptor {
-        &self
-            .reader
-            .metadata()
-            .file_metadata()
-            .schema_descr()
-            .columns()[column]
+        &self.reader.metadata().file_metadata().schema_descr().columns()[column]
     }
 
     /// Hands the fields of a column in a group to `take`, with the row (from 0) of the first one.
@@ -115,11 +101,7 @@ impl<'a> ParquetFile<'a> {
             .map_err(|error| malformed(self.file, &error))?;
         let mut integers = Vec::new();
         let mut reals = Vec::new();
-        let walk = Walk {
-            file: self,
-            group,
-            column,
-        };
+        let walk = Walk { file: self, group, column };
         match reader {
             ColumnReader::BoolColumnReader(reader) => walk.batches(reader, |batch, row| {
                 integers.clear();
@@ -129,11 +111,7 @@ impl<'a> ParquetFile<'a> {
             ColumnReader::Int32ColumnReader(reader) => walk.batches(reader, |batch, row| {
                 integers.clear();
                 integers.extend(batch.iter().map(|&field| {
-                    if is_unsigned {
-                        i64::from(field as u32)
-                    } else {
-                        i64::from(field)
-                    }
+                    if is_unsigned { i64::from(field as u32) } else { i64::from(field) }
                 }));
                 take(Fields::Integers(&integers), row)
             }),

@@ -24,11 +24,7 @@ pub(crate) fn read_parquet<T: Real>(
     options: &ReadOptions,
 ) -> Result<(Assembled<T>, Vec<String>)> {
     let parquet = ParquetFile::open(file, bytes)?;
-    let columns = Columns {
-        file,
-        names: Some(&parquet.names),
-        count: parquet.names.len(),
-    };
+    let columns = Columns { file, names: Some(&parquet.names), count: parquet.names.len() };
     let roles = Roles::find(columns, options)?;
     let pieces: Vec<Result<Piece<T>>> = (0..parquet.groups())
         .into_par_iter()
@@ -36,9 +32,7 @@ pub(crate) fn read_parquet<T: Real>(
         .collect();
     let pieces: Vec<Piece<T>> = pieces.into_iter().collect::<Result<_>>()?;
     if pieces.iter().all(|piece| piece.values.is_empty()) {
-        return Err(ReadError::Empty {
-            file: file.to_owned(),
-        });
+        return Err(ReadError::Empty { file: file.to_owned() });
     }
     let data = assemble(file, &roles.modes, pieces, options.on_duplicate, row_places)?;
     Ok((data, parquet.names))
@@ -181,36 +175,23 @@ fn each_number(
     let file = || parquet.file.to_owned();
     let name = || parquet.column_name(column);
     let mut number = |position: usize, number: f64| {
-        let result = if number.is_finite() {
-            take(number)
-        } else {
-            Err(Wrong::NotFinite)
-        };
+        let result = if number.is_finite() { take(number) } else { Err(Wrong::NotFinite) };
         let at = || format!("row {}", first_row + position + 1);
         let text = || number.to_string();
         result.map_err(|wrong| match wrong {
-            Wrong::NotFinite => ReadError::NotFinite {
-                file: file(),
-                at: at(),
-                column: name(),
-                text: text(),
-            },
-            Wrong::Negative => ReadError::NegativeWeight {
-                file: file(),
-                at: at(),
-                text: text(),
-            },
+            Wrong::NotFinite => {
+                ReadError::NotFinite { file: file(), at: at(), column: name(), text: text() }
+            }
+            Wrong::Negative => ReadError::NegativeWeight { file: file(), at: at(), text: text() },
         })
     };
     match fields {
-        Fields::Integers(fields) => fields
-            .iter()
-            .enumerate()
-            .try_for_each(|(at, &field)| number(at, field as f64)),
-        Fields::Reals(fields) => fields
-            .iter()
-            .enumerate()
-            .try_for_each(|(at, &field)| number(at, field)),
+        Fields::Integers(fields) => {
+            fields.iter().enumerate().try_for_each(|(at, &field)| number(at, field as f64))
+        }
+        Fields::Reals(fields) => {
+            fields.iter().enumerate().try_for_each(|(at, &field)| number(at, field))
+        }
         Fields::Texts(fields) => match fields.first() {
             None => Ok(()),
             Some(field) => Err(ReadError::NotANumber {

@@ -28,9 +28,7 @@ pub(crate) fn read_columns(file: &str, bytes: Bytes) -> Result<(Vec<String>, Vec
                     }
                     // Not every text of a query is a label, so any will do.
                     Fields::Texts(fields) => texts(&mut whole).extend(
-                        fields
-                            .iter()
-                            .map(|field| String::from_utf8_lossy(field.data()).into()),
+                        fields.iter().map(|field| String::from_utf8_lossy(field.data()).into()),
                     ),
                 }
                 Ok(())

@@ -38,10 +38,7 @@ pub fn write_atomically(
             out.flush()
         })
     };
-    result.map_err(|source| WriteError {
-        path: path.to_owned(),
-        source,
-    })
+    result.map_err(|source| WriteError { path: path.to_owned(), source })
 }
 
 /// As [`write_atomically`], for writers that want the file itself.

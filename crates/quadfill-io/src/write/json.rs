@@ -27,9 +27,6 @@ mod tests {
     fn what_json_forbids_is_escaped() {
         let mut out = Vec::new();
         write_json_text(&mut out, "a\"\\\n\u{1}é").expect("memory");
-        assert_eq!(
-            String::from_utf8(out).expect("UTF-8"),
-            "\"a\\\"\\\\\\n\\u0001é\""
-        );
+        assert_eq!(String::from_utf8(out).expect("UTF-8"), "\"a\\\"\\\\\\n\\u0001é\"");
     }
 }

@@ -56,9 +56,7 @@ pub fn write_npy<N: NpyNumber>(
         if got == expected {
             Ok(())
         } else {
-            Err(io::Error::other(format!(
-                "{got} cells for a shape that has {expected}"
-            )))
+            Err(io::Error::other(format!("{got} cells for a shape that has {expected}")))
         }
     })
 }
@@ -66,10 +64,8 @@ pub fn write_npy<N: NpyNumber>(
 /// Version 1.0, padded so that the numbers begin at a multiple of 64.
 fn header(dtype: &str, shape: &[usize]) -> Vec<u8> {
     let sizes: Vec<String> = shape.iter().map(|size| format!("{size},")).collect();
-    let mut text = format!(
-        "{{'descr': '{dtype}', 'fortran_order': False, 'shape': ({}), }}",
-        sizes.join(" ")
-    );
+    let mut text =
+        format!("{{'descr': '{dtype}', 'fortran_order': False, 'shape': ({}), }}", sizes.join(" "));
     let unpadded = 10 + text.len() + 1;
     text.push_str(&" ".repeat(unpadded.next_multiple_of(64) - unpadded));
     text.push('\n');

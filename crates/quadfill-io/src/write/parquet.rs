@@ -86,9 +86,7 @@ fn schema(query: &Query, kinds: &[Kind], mark_unknown: bool) -> Result<Type, Par
     if mark_unknown {
         columns.push(column("unknown", Physical::BOOLEAN, None)?);
     }
-    Type::group_type_builder("predictions")
-        .with_fields(columns)
-        .build()
+    Type::group_type_builder("predictions").with_fields(columns).build()
 }
 
 fn write_columns(
@@ -125,17 +123,13 @@ fn write_columns(
             }
             None if position == kinds.len() => {
                 for batch in predictions.values.chunks(BATCH) {
-                    column
-                        .typed::<DoubleType>()
-                        .write_batch(batch, None, None)?;
+                    column.typed::<DoubleType>().write_batch(batch, None, None)?;
                 }
             }
             None => {
                 let unknown: Vec<bool> =
                     (0..query.len()).map(|row| query.is_unknown(row)).collect();
-                column
-                    .typed::<BoolType>()
-                    .write_batch(&unknown, None, None)?;
+                column.typed::<BoolType>().write_batch(&unknown, None, None)?;
             }
         }
         column.close()?;

@@ -51,26 +51,17 @@ pub fn write_predictions(
     query: &Query,
     predictions: Predictions<'_>,
 ) -> Result<(), WriteError> {
-    assert_eq!(
-        predictions.values.len(),
-        query.len(),
-        "one prediction per row"
-    );
+    assert_eq!(predictions.values.len(), query.len(), "one prediction per row");
     match path.extension().and_then(|ending| ending.to_str()) {
         Some("parquet") => write_and_rename(path, |file| write_parquet(file, query, predictions))
-            .map_err(|source| WriteError {
-                path: path.to_owned(),
-                source,
-            }),
+            .map_err(|source| WriteError { path: path.to_owned(), source }),
         Some("jsonl" | "ndjson") => {
             write_atomically(path, |out| write_json_lines(out, query, predictions))
         }
         Some("tsv") => write_atomically(path, |out| write_text(out, query, predictions, b"\t")),
         _ => {
-            let delimiter = query
-                .rows
-                .delimiter()
-                .map_or_else(|| b",".to_vec(), Delimiter::to_bytes);
+            let delimiter =
+                query.rows.delimiter().map_or_else(|| b",".to_vec(), Delimiter::to_bytes);
             write_atomically(path, |out| write_text(out, query, predictions, &delimiter))
         }
     }
@@ -112,16 +103,10 @@ fn write_text(
 fn write_field(out: &mut dyn Write, field: &str, delimiter: &[u8]) -> io::Result<()> {
     let bytes = field.as_bytes();
     let plain = match delimiter {
-        [delimiter] => !bytes
-            .iter()
-            .any(|b| b == delimiter || matches!(b, b'"' | b'\n' | b'\r')),
+        [delimiter] => !bytes.iter().any(|b| b == delimiter || matches!(b, b'"' | b'\n' | b'\r')),
         _ => true,
     };
-    if plain {
-        out.write_all(bytes)
-    } else {
-        write!(out, "\"{}\"", field.replace('"', "\"\""))
-    }
+    if plain { out.write_all(bytes) } else { write!(out, "\"{}\"", field.replace('"', "\"\"")) }
 }
 
 fn write_json_lines(
@@ -138,11 +123,7 @@ fn write_json_lines(
             write_json_value(out, field)?;
             out.write_all(b",")?;
         }
-        write!(
-            out,
-            "\"prediction\":{}",
-            json_number(predictions.values[row])
-        )?;
+        write!(out, "\"prediction\":{}", json_number(predictions.values[row]))?;
         if predictions.mark_unknown {
             write!(out, ",\"unknown\":{}", query.is_unknown(row))?;
         }
@@ -161,9 +142,5 @@ fn write_json_value(out: &mut dyn Write, field: &str) -> io::Result<()> {
 }
 
 fn json_number(value: f64) -> Cow<'static, str> {
-    if value.is_finite() {
-        Cow::Owned(format!("{value}"))
-    } else {
-        Cow::Borrowed("null")
-    }
+    if value.is_finite() { Cow::Owned(format!("{value}")) } else { Cow::Borrowed("null") }
 }

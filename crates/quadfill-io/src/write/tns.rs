@@ -23,9 +23,7 @@ use super::atomic::{WriteError, write_atomically};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn write_tns<T: Real>(path: &Path, data: &Observations<T>) -> Result<(), WriteError> {
-    let columns: Vec<&[u32]> = (0..data.modes().len())
-        .map(|mode| data.indices(mode))
-        .collect();
+    let columns: Vec<&[u32]> = (0..data.modes().len()).map(|mode| data.indices(mode)).collect();
     write_atomically(path, |out| {
         for (row, value) in data.values().iter().enumerate() {
             for column in &columns {

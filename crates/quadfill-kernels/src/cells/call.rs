@@ -50,11 +50,7 @@ impl<'a, T: Real> Call<'a, T> {
     /// Checks that the arguments fit together; panics if not.
     pub(super) fn new(ctx: &ModeContext<'a, T>, row: &RowCells<'a, T>, ws: &Workspace<T>) -> Self {
         let count = ctx.factors.len();
-        assert!(
-            (1..=MAX_OTHERS).contains(&count),
-            "a tensor has 2 to {} modes",
-            MAX_OTHERS + 1
-        );
+        assert!((1..=MAX_OTHERS).contains(&count), "a tensor has 2 to {} modes", MAX_OTHERS + 1);
         assert!(ctx.rank > 0, "the rank is at least 1");
         assert!(
             ctx.stride >= ctx.rank && ctx.stride.is_multiple_of(T::LINE),
@@ -69,10 +65,7 @@ impl<'a, T: Real> Call<'a, T> {
             assert_eq!(cross.len(), count, "weights of the cross terms");
             assert_eq!(among.len(), count * count, "weights among the other modes");
         }
-        assert!(
-            ws.fits(ctx.rank, ctx.biases.is_some()),
-            "the workspace was made for another rank"
-        );
+        assert!(ws.fits(ctx.rank, ctx.biases.is_some()), "the workspace was made for another rank");
 
         let mut rows = [0; MAX_OTHERS];
         for (rows, factor) in rows.iter_mut().zip(ctx.factors) {
@@ -131,10 +124,7 @@ impl<'a, T: Real> Others<'a, T> {
         rows: &[usize; MAX_OTHERS],
         stride: usize,
     ) -> Self {
-        let mut others = Self {
-            factors: [&[]; MAX_OTHERS],
-            biases: [&[]; MAX_OTHERS],
-        };
+        let mut others = Self { factors: [&[]; MAX_OTHERS], biases: [&[]; MAX_OTHERS] };
         for (b, factor) in factors.iter().enumerate() {
             assert!(factor.len() >= rows[b] * stride, "rows of mode {b}");
             others.factors[b] = factor;

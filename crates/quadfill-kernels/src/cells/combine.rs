@@ -28,14 +28,7 @@ impl<T: Real> Task<T> for Gradient<'_, T> {
             if call.with_biases {
                 set_column(&mut ws.slopes, layout, span, call.rank, T::ONE);
             }
-            add_scaled(
-                simd,
-                &ws.slopes,
-                layout,
-                &ws.scales[..span.cells],
-                &mut ws.sums,
-                out,
-            );
+            add_scaled(simd, &ws.slopes, layout, &ws.scales[..span.cells], &mut ws.sums, out);
         }
         sum
     }

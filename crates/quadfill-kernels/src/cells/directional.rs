@@ -24,13 +24,7 @@ impl<T: Real> Task<T> for Directional<'_, T> {
 
     #[inline(always)]
     fn run<S: Simd<T>>(self, simd: S) {
-        let Self {
-            call,
-            along,
-            ws,
-            out,
-            second_order,
-        } = self;
+        let Self { call, along, ws, out, second_order } = self;
         let layout = Layout::new::<T>(call.cols(), S::LANES);
         for span in Span::panels(call.cells(), layout) {
             gather(simd, &call, span, layout, true, ws);
@@ -53,14 +47,7 @@ impl<T: Real> Task<T> for Directional<'_, T> {
                 for scale in &mut ws.scales {
                     *scale = -*scale;
                 }
-                add_scaled(
-                    simd,
-                    &ws.turns,
-                    layout,
-                    &ws.scales[..span.cells],
-                    &mut ws.sums,
-                    out,
-                );
+                add_scaled(simd, &ws.turns, layout, &ws.scales[..span.cells], &mut ws.sums, out);
             }
             // The residuals have served; their place takes the derivatives of the predictions.
             let tangents = &mut ws.residuals;
@@ -69,14 +56,7 @@ impl<T: Real> Task<T> for Directional<'_, T> {
                 *tangent += along.own_bias + bias;
             }
             weigh(&call, span, tangents, &mut ws.scales);
-            add_scaled(
-                simd,
-                &ws.slopes,
-                layout,
-                &ws.scales[..span.cells],
-                &mut ws.sums,
-                out,
-            );
+            add_scaled(simd, &ws.slopes, layout, &ws.scales[..span.cells], &mut ws.sums, out);
         }
     }
 }
@@ -106,15 +86,7 @@ impl<T: Real, F: LaneForm, const COUNT: usize> Task<T> for GatherTurnsAs<'_, T, 
 
     #[inline(always)]
     fn run<S: Simd<T>>(self, simd: S) {
-        let GatherTurns {
-            call,
-            along,
-            span,
-            layout,
-            turns,
-            tangents,
-            biases,
-        } = self.0;
+        let GatherTurns { call, along, span, layout, turns, tangents, biases } = self.0;
         // Copies, for the reason given where slopes are gathered.
         let (call, along) = (&{ *call }, &{ *along });
         let count = if COUNT == 0 { call.count } else { COUNT };

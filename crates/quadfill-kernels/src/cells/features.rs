@@ -20,10 +20,9 @@ impl Span {
     /// The panels of a call, in order.
     #[inline(always)]
     pub(super) fn panels(total: usize, layout: Layout) -> impl Iterator<Item = Self> {
-        (0..total).step_by(layout.cells).map(move |first| Self {
-            first,
-            cells: layout.cells.min(total - first),
-        })
+        (0..total)
+            .step_by(layout.cells)
+            .map(move |first| Self { first, cells: layout.cells.min(total - first) })
     }
 }
 
@@ -36,10 +35,7 @@ pub(super) fn picks<T: Real>(call: &Call<T>, count: usize, cell: usize) -> [usiz
     let picked = &call.row.others[cell * count..][..count];
     for b in 0..count {
         picks[b] = picked[b] as usize;
-        assert!(
-            picks[b] < call.rows[b],
-            "a cell picks a row that is not there"
-        );
+        assert!(picks[b] < call.rows[b], "a cell picks a row that is not there");
     }
     picks
 }
@@ -148,14 +144,7 @@ impl<T: Real, F: LaneForm, const COUNT: usize> Task<T> for GatherAs<'_, T, F, CO
 
     #[inline(always)]
     fn run<S: Simd<T>>(self, simd: S) {
-        let Gather {
-            call,
-            span,
-            layout,
-            mut slopes,
-            products,
-            biases,
-        } = self.0;
+        let Gather { call, span, layout, mut slopes, products, biases } = self.0;
         // A copy: what is written through pointers could otherwise be part of it, and all of it
         // would be read again for each cell.
         let call = &{ *call };

@@ -50,12 +50,7 @@ fn cut_band(tiles: &mut Vec<Tile>, row: usize, rows: usize, blocks: usize, regis
     let price = |wide: usize| {
         let last = blocks % wide;
         let whole = (blocks / wide) as u32 * cut_column(rows, wide, registers).0;
-        whole
-            + if last > 0 {
-                cut_column(rows, last, registers).0
-            } else {
-                0
-            }
+        whole + if last > 0 { cut_column(rows, last, registers).0 } else { 0 }
     };
     let wide = (1..=blocks.min(MAX_BLOCKS)).min_by_key(|&wide| price(wide));
     let wide = wide.unwrap_or(1);
@@ -64,12 +59,7 @@ fn cut_band(tiles: &mut Vec<Tile>, row: usize, rows: usize, blocks: usize, regis
         let (_, down) = cut_column(rows, blocks, registers);
         for i in 0..down {
             let (top, bottom) = (rows * i / down, rows * (i + 1) / down);
-            tiles.push(Tile {
-                row: row + top,
-                rows: bottom - top,
-                block,
-                blocks,
-            });
+            tiles.push(Tile { row: row + top, rows: bottom - top, block, blocks });
         }
     }
 }

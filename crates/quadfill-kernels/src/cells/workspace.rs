@@ -76,11 +76,7 @@ impl Layout {
     pub(super) fn new<T: Real>(cols: usize, lanes: usize) -> Self {
         let stride = (cols + 1).next_multiple_of(lanes);
         let full = PANEL_CELLS * stride * size_of::<T>();
-        let cells = if full <= PANEL_BYTES {
-            PANEL_CELLS
-        } else {
-            PANEL_CELLS / 2
-        };
+        let cells = if full <= PANEL_BYTES { PANEL_CELLS } else { PANEL_CELLS / 2 };
         Self { stride, cells }
     }
 }

@@ -82,18 +82,12 @@ fn interleave(n: usize, matrices: &[f64], count: usize, entries: &mut [f64]) {
     let block = |l: usize| &matrices[l * order * order..][..order * order];
     let blocks: [&[f64]; LANES] = std::array::from_fn(block);
     for i in 0..order {
-        let target = entries[i * order * LANES..][..order * LANES]
-            .as_chunks_mut()
-            .0;
+        let target = entries[i * order * LANES..][..order * LANES].as_chunks_mut().0;
         for (j, lanes) in target.iter_mut().enumerate().take(i + 1) {
             let lanes: &mut [f64; LANES] = lanes;
             let identity = f64::from(u8::from(i == j));
             for l in 0..LANES {
-                lanes[l] = if l < count {
-                    blocks[l][i * order + j]
-                } else {
-                    identity
-                };
+                lanes[l] = if l < count { blocks[l][i * order + j] } else { identity };
             }
         }
     }
@@ -235,10 +229,7 @@ impl Task<f64> for Solve<'_> {
         let n = self.n;
         let order = n + 1;
         assert_eq!(self.entries.len(), order * order * LANES);
-        let entries = Entries {
-            start: self.entries.as_mut_ptr(),
-            order,
-        };
+        let entries = Entries { start: self.entries.as_mut_ptr(), order };
         let mut failed = 0;
         // Some rows at a time, each against all rows above it. The last row is the right-hand
         // side: eliminating it is the forward substitution.

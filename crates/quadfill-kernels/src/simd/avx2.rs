@@ -121,10 +121,7 @@ registers!(
 #[target_feature(enable = "avx2,fma")]
 pub(super) fn sum_each_f32([a, b, c, d]: [__m256; 4]) -> [f32; 4] {
     let pairs = _mm256_hadd_ps(_mm256_hadd_ps(a, b), _mm256_hadd_ps(c, d));
-    let sums = _mm_add_ps(
-        _mm256_castps256_ps128(pairs),
-        _mm256_extractf128_ps::<1>(pairs),
-    );
+    let sums = _mm_add_ps(_mm256_castps256_ps128(pairs), _mm256_extractf128_ps::<1>(pairs));
     let mut out = [0.0; 4];
     // SAFETY: `out` holds the four entries.
     unsafe { _mm_storeu_ps(out.as_mut_ptr(), sums) };

@@ -30,25 +30,17 @@ pub(crate) fn shapes() -> impl Strategy<Value = Shape> {
         Just(FormShape::Pairwise),
         Just(FormShape::Indefinite)
     ];
-    (
-        1usize..=7,
-        1usize..=40,
-        0usize..=300,
-        any::<[bool; 2]>(),
-        form,
-        any::<u64>(),
+    (1usize..=7, 1usize..=40, 0usize..=300, any::<[bool; 2]>(), form, any::<u64>()).prop_map(
+        |(others, rank, cells, [weights, biases], form, seed)| Shape {
+            others,
+            rank,
+            cells,
+            weights,
+            biases,
+            form,
+            seed,
+        },
     )
-        .prop_map(
-            |(others, rank, cells, [weights, biases], form, seed)| Shape {
-                others,
-                rank,
-                cells,
-                weights,
-                biases,
-                form,
-                seed,
-            },
-        )
 }
 
 /// Rows of every mode; the last one is the row worked on. Also used for directions.
@@ -103,21 +95,14 @@ impl<T: Real> Problem<T> {
                 biases.clear();
                 own_bias = T::ZERO;
             }
-            Rows {
-                own,
-                own_bias,
-                factors,
-                biases,
-            }
+            Rows { own, own_bias, factors, biases }
         };
         let (point, direction) = (rows(), rows());
         let o = shape.others;
         let mut own_weight = draw(1)[0];
         let cross = draw(o);
         let raw = draw(o * o);
-        let mut among: Vec<T> = (0..o * o)
-            .map(|i| raw[i] + raw[i % o * o + i / o])
-            .collect();
+        let mut among: Vec<T> = (0..o * o).map(|i| raw[i] + raw[i % o * o + i / o]).collect();
         if shape.form == FormShape::Pairwise {
             own_weight = T::ZERO;
             for b in 0..o {
@@ -159,11 +144,9 @@ impl<T: Real> Problem<T> {
         let dir_biases: Vec<&[T]> = self.direction.biases.iter().map(|b| &b[..]).collect();
         let form = match self.shape.form {
             FormShape::Product => Form::Product,
-            FormShape::Pairwise | FormShape::Indefinite => Form::Quadratic {
-                own: self.own_weight,
-                cross: &self.cross,
-                among: &self.among,
-            },
+            FormShape::Pairwise | FormShape::Indefinite => {
+                Form::Quadratic { own: self.own_weight, cross: &self.cross, among: &self.among }
+            }
         };
         let ctx = ModeContext {
             form,
@@ -270,11 +253,7 @@ pub(crate) struct Cell {
 
 /// The rounding unit of `T`.
 pub(crate) fn unit<T: Real>() -> f64 {
-    if T::NAME == "f32" {
-        f64::from(f32::EPSILON)
-    } else {
-        f64::EPSILON
-    }
+    if T::NAME == "f32" { f64::from(f32::EPSILON) } else { f64::EPSILON }
 }
 
 /// Asserts that `got` is `expected` but for rounding in sums of terms of total size `size`.

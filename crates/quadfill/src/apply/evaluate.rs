@@ -41,9 +41,7 @@ impl<T: Real> Predictor<'_, T> {
             mae: mean(total(&|i| errors[i].abs())),
             relative_error: (squares / size.max(f64::MIN_POSITIVE)).sqrt(),
             count,
-            unknown: (0..count)
-                .filter(|&i| columns.iter().any(|c| c[i] == UNKNOWN))
-                .count(),
+            unknown: (0..count).filter(|&i| columns.iter().any(|c| c[i] == UNKNOWN)).count(),
         }
     }
 }

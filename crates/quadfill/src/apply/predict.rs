@@ -25,18 +25,13 @@ impl<'a, T: Real> Predictor<'a, T> {
     /// for quadratic models, the whole product for CP.
     pub fn cell(&self, labels: &[u32]) -> f64 {
         let row = |mode: usize| {
-            (labels[mode] != UNKNOWN).then(|| {
-                self.parameters
-                    .row(self.spec.groups[mode], labels[mode] as usize)
-            })
+            (labels[mode] != UNKNOWN)
+                .then(|| self.parameters.row(self.spec.groups[mode], labels[mode] as usize))
         };
         let mut prediction = self.parameters.mean;
         for (mode, &label) in labels.iter().enumerate() {
             if label != UNKNOWN {
-                prediction += self
-                    .parameters
-                    .bias(self.spec.groups[mode], label as usize)
-                    .to_f64();
+                prediction += self.parameters.bias(self.spec.groups[mode], label as usize).to_f64();
             }
         }
         prediction

@@ -95,10 +95,7 @@ pub fn save_checkpoint<T: Real>(
         fs::write(partial.path(), bytes)?;
         fs::rename(partial.path(), path)
     };
-    write().map_err(|source| Error::Io {
-        path: path.to_owned(),
-        source,
-    })
+    write().map_err(|source| Error::Io { path: path.to_owned(), source })
 }
 
 /// Reads the state that [`save_checkpoint`] wrote, for data with `sizes` labels per mode.
@@ -114,10 +111,7 @@ pub fn load_checkpoint<T: Real>(
                 "there is no checkpoint to resume from: run the fit without --resume".to_owned(),
             )
         } else {
-            Error::Io {
-                path: path.to_owned(),
-                source,
-            }
+            Error::Io { path: path.to_owned(), source }
         }
     })?;
     parse_checkpoint(&bytes, fingerprint, sizes).map_err(|error| match error {
@@ -158,10 +152,7 @@ pub fn parse_checkpoint<T: Real>(
 }
 
 fn refuse(path: &Path, reason: String) -> Error {
-    Error::ModelFile {
-        path: path.to_owned(),
-        reason,
-    }
+    Error::ModelFile { path: path.to_owned(), reason }
 }
 
 fn to_bytes<T: Real>(fingerprint: &Fingerprint, progress: &Progress<T>) -> io::Result<Vec<u8>> {
@@ -220,11 +211,8 @@ fn parse<T: Real>(bytes: &[u8], fingerprint: &Fingerprint, sizes: &[usize]) -> P
 
     let file = tensors::open(bytes).map_err(Problem::Broken)?;
     let parameters = tensors::read(&file, "", &entry.notes.spec, sizes).map_err(Problem::Broken)?;
-    let progress = Progress {
-        best: read_best(&file, &entry.notes, sizes)?,
-        notes: entry.notes,
-        parameters,
-    };
+    let progress =
+        Progress { best: read_best(&file, &entry.notes, sizes)?, notes: entry.notes, parameters };
     if checksum(&progress) == entry.checksum {
         Ok(progress)
     } else {
@@ -256,14 +244,9 @@ fn read_best<T: Real>(
         return Ok(None);
     };
     let has_biases = file.tensor(&tensors::biases_name(BEST, 0)).is_ok();
-    let mut spec = notes.spec.clone().with_offsets(if has_biases {
-        Offsets::Modes
-    } else {
-        Offsets::Mean
-    });
+    let mut spec =
+        notes.spec.clone().with_offsets(if has_biases { Offsets::Modes } else { Offsets::Mean });
     spec.rank = factors.shape().last().copied().unwrap_or(0);
     check_spec(&spec, sizes).map_err(Problem::Broken)?;
-    tensors::read(file, BEST, &spec, sizes)
-        .map(Some)
-        .map_err(Problem::Broken)
+    tensors::read(file, BEST, &spec, sizes).map(Some).map_err(Problem::Broken)
 }

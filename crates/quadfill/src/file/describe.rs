@@ -185,8 +185,5 @@ fn check_bins(bins: &Binning, modes: &[ModeEntry]) -> Result<(), String> {
     if known && sound && bins.count != Some(0) {
         return Ok(());
     }
-    Err(format!(
-        "the bins of mode `{}` make no sense: the file is damaged",
-        bins.mode
-    ))
+    Err(format!("the bins of mode `{}` make no sense: the file is damaged", bins.mode))
 }

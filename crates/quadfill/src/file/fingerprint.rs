@@ -52,18 +52,12 @@ impl Fingerprint {
             hash.numbers(column.iter().map(|x| x.to_f64().to_bits()));
         }
 
-        let untimed = FitConfig {
-            time_limit: None,
-            ..config.clone()
-        };
+        let untimed = FitConfig { time_limit: None, ..config.clone() };
         let json = serde_json::to_vec(&untimed).expect("every setting has a JSON form");
         let mut settings = Hash::new();
         settings.bytes(&json);
         settings.bytes(T::NAME.as_bytes());
-        Self {
-            data: hash.finish(),
-            settings: settings.finish(),
-        }
+        Self { data: hash.finish(), settings: settings.finish() }
     }
 }
 
@@ -79,12 +73,8 @@ impl Hash {
     pub(super) fn number(&mut self, word: u64) {
         // Odd multipliers keep every step one to one, and the rotations bring high bits down.
         let [a, b] = &mut self.0;
-        *a = (*a ^ word)
-            .wrapping_mul(0x9e37_79b9_7f4a_7c15)
-            .rotate_left(29);
-        *b = (*b ^ word.rotate_left(32))
-            .wrapping_mul(0xc2b2_ae3d_27d4_eb4f)
-            .rotate_left(31);
+        *a = (*a ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
+        *b = (*b ^ word.rotate_left(32)).wrapping_mul(0xc2b2_ae3d_27d4_eb4f).rotate_left(31);
         *b = b.wrapping_add(*a);
     }
 

@@ -33,12 +33,8 @@ fn behind_link(path: &Path) -> PathBuf {
 
 /// Where the model of this name is: there, or set aside by a process that was killed.
 pub(super) fn locate(path: &Path) -> Result<PathBuf> {
-    let refuse = |reason: &str| {
-        Err(Error::ModelFile {
-            path: path.to_owned(),
-            reason: reason.to_owned(),
-        })
-    };
+    let refuse =
+        |reason: &str| Err(Error::ModelFile { path: path.to_owned(), reason: reason.to_owned() });
     match fs::metadata(path) {
         Ok(found) if found.is_dir() => Ok(path.to_owned()),
         Ok(_) => refuse("this is a file and no model folder: give what `quadfill fit -o` wrote"),
@@ -48,10 +44,7 @@ pub(super) fn locate(path: &Path) -> Result<PathBuf> {
                 _ => refuse("there is no such model: check the path, or fit one first"),
             }
         }
-        Err(source) => Err(Error::Io {
-            path: path.to_owned(),
-            source,
-        }),
+        Err(source) => Err(Error::Io { path: path.to_owned(), source }),
     }
 }
 
@@ -69,10 +62,7 @@ pub(super) fn read(folder: &Path, name: &str) -> Result<Vec<u8>> {
     fs::read(&path).map_err(|source| {
         if source.kind() == io::ErrorKind::NotFound {
             let reason = "the file is missing: copy the whole folder of the model, or fit it again";
-            Error::ModelFile {
-                path,
-                reason: reason.to_owned(),
-            }
+            Error::ModelFile { path, reason: reason.to_owned() }
         } else {
             Error::Io { path, source }
         }
@@ -81,24 +71,13 @@ pub(super) fn read(folder: &Path, name: &str) -> Result<Vec<u8>> {
 
 /// Refuses a target that is neither free nor a model and nothing else.
 pub(super) fn check_target(path: &Path) -> Result<()> {
-    let refuse = |reason: String| {
-        Err(Error::ModelFile {
-            path: path.to_owned(),
-            reason,
-        })
-    };
-    let io = |source| Error::Io {
-        path: path.to_owned(),
-        source,
-    };
+    let refuse = |reason: String| Err(Error::ModelFile { path: path.to_owned(), reason });
+    let io = |source| Error::Io { path: path.to_owned(), source };
     hidden(path, "").map_err(io)?;
     let target = behind_link(path);
     let folder = parent(&target);
     if !folder.is_dir() {
-        return refuse(format!(
-            "there is no folder {}: make it first",
-            folder.display()
-        ));
+        return refuse(format!("there is no folder {}: make it first", folder.display()));
     }
     let found = match fs::metadata(path) {
         Ok(found) => found,
@@ -134,10 +113,7 @@ pub(super) fn check_target(path: &Path) -> Result<()> {
 /// Writes the three files, in the order of [`FILES`].
 pub(super) fn write(path: &Path, contents: [&[u8]; 3]) -> Result<()> {
     check_target(path)?;
-    replace(path, contents).map_err(|source| Error::Io {
-        path: path.to_owned(),
-        source,
-    })
+    replace(path, contents).map_err(|source| Error::Io { path: path.to_owned(), source })
 }
 
 fn replace(path: &Path, contents: [&[u8]; 3]) -> io::Result<()> {

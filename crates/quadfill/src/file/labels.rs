@@ -53,10 +53,7 @@ pub(super) fn to_bytes(modes: &[Mode]) -> Vec<u8> {
 
 /// Reads as many labels as each of the modes is said to have.
 pub(super) fn parse(bytes: &[u8], modes: &[(Kind, usize)]) -> Result<Vec<Labels>, String> {
-    let mut lines = Lines {
-        rest: bytes,
-        number: 0,
-    };
+    let mut lines = Lines { rest: bytes, number: 0 };
     let mut all = Vec::new();
     for (at, &(kind, count)) in modes.iter().enumerate() {
         all.push(match kind {

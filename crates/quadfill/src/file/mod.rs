@@ -161,10 +161,8 @@ impl<T: Real> Model<T> {
                     .to_owned(),
             });
         }
-        let [json, tensors, labels] = self.to_bytes().map_err(|source| Error::Io {
-            path: path.to_owned(),
-            source,
-        })?;
+        let [json, tensors, labels] =
+            self.to_bytes().map_err(|source| Error::Io { path: path.to_owned(), source })?;
         folder::write(path, [&json, &tensors, &labels])
     }
 
@@ -192,10 +190,9 @@ impl Model<f64> {
         let (json, labels) = (read(folder::JSON)?, read(folder::LABELS)?);
         let tensors = read(folder::TENSORS)?;
         parse_model(&json, &tensors, &labels).map_err(|error| match error {
-            Error::ModelFile { path, reason } => Error::ModelFile {
-                path: folder.join(path),
-                reason,
-            },
+            Error::ModelFile { path, reason } => {
+                Error::ModelFile { path: folder.join(path), reason }
+            }
             other => other,
         })
     }
@@ -210,12 +207,8 @@ impl Model<f64> {
 /// assert!(error.to_string().starts_with("model.json: this is not the description of a model"));
 /// ```
 pub fn parse_model(json: &[u8], tensors: &[u8], labels: &[u8]) -> Result<Model<f64>> {
-    let in_file = |name: &'static str| {
-        move |reason: String| Error::ModelFile {
-            path: name.into(),
-            reason,
-        }
-    };
+    let in_file =
+        |name: &'static str| move |reason: String| Error::ModelFile { path: name.into(), reason };
     let description = Description::parse(json).map_err(in_file(folder::JSON))?;
     let labels =
         labels::parse(labels, &description.label_kinds()).map_err(in_file(folder::LABELS))?;
@@ -226,10 +219,7 @@ pub fn parse_model(json: &[u8], tensors: &[u8], labels: &[u8]) -> Result<Model<f
     let names = description.into_names().into_iter();
     Ok(Model {
         spec,
-        modes: names
-            .zip(labels)
-            .map(|(name, l)| Mode::new(name, l))
-            .collect(),
+        modes: names.zip(labels).map(|(name, l)| Mode::new(name, l)).collect(),
         parameters,
         notes,
     })

@@ -45,11 +45,7 @@ impl Tensor {
                 bytes.extend(number.to_f64().to_le_bytes());
             }
         }
-        Self {
-            dtype: if narrow { Dtype::F32 } else { Dtype::F64 },
-            shape,
-            bytes,
-        }
+        Self { dtype: if narrow { Dtype::F32 } else { Dtype::F64 }, shape, bytes }
     }
 }
 
@@ -70,15 +66,9 @@ pub(super) fn collect<T: Real>(prefix: &str, parameters: &Parameters<T>) -> Vec<
     let mut tensors = Vec::new();
     for (group, &rows) in layout.rows().iter().enumerate() {
         let numbers = (0..rows).flat_map(|label| parameters.row(group, label));
-        tensors.push((
-            factors_name(prefix, group),
-            Tensor::new(vec![rows, rank], numbers),
-        ));
+        tensors.push((factors_name(prefix, group), Tensor::new(vec![rows, rank], numbers)));
         if let Some(biases) = parameters.biases(group) {
-            tensors.push((
-                biases_name(prefix, group),
-                Tensor::new(vec![rows], biases.iter()),
-            ));
+            tensors.push((biases_name(prefix, group), Tensor::new(vec![rows], biases.iter())));
         }
     }
     let mean = Tensor::new(vec![1], std::iter::once(&parameters.mean));

@@ -13,11 +13,7 @@ impl ModelSpec {
     pub fn degrees_of_freedom(&self, sizes: &[usize]) -> usize {
         let rows = self.group_sizes(sizes);
         let rank = self.rank;
-        let biases: usize = if self.offsets == Offsets::Modes {
-            rows.iter().sum()
-        } else {
-            0
-        };
+        let biases: usize = if self.offsets == Offsets::Modes { rows.iter().sum() } else { 0 };
         let mean = usize::from(self.offsets != Offsets::None);
         let (numbers, gauge) = match &self.interaction {
             Interaction::Cp => {
@@ -38,11 +34,7 @@ impl ModelSpec {
             }
         };
         // A constant can move between the mean and each set of biases.
-        let constants = if self.offsets == Offsets::Modes {
-            rows.len()
-        } else {
-            0
-        };
+        let constants = if self.offsets == Offsets::Modes { rows.len() } else { 0 };
         (numbers + biases + mean).saturating_sub(gauge + constants)
     }
 
@@ -74,11 +66,7 @@ impl ModelSpec {
                     }
                 }
             }
-            gauge += if bipartite {
-                rank * rank
-            } else {
-                rank * (rank - 1) / 2
-            };
+            gauge += if bipartite { rank * rank } else { rank * (rank - 1) / 2 };
         }
         gauge
     }
@@ -100,10 +88,7 @@ impl ModelSpec {
 
 fn row_echelon_rank(matrix: &mut [Vec<f64>]) -> usize {
     let columns = matrix.first().map_or(0, Vec::len);
-    let largest = matrix
-        .iter()
-        .flatten()
-        .fold(0.0f64, |max, x| max.max(x.abs()));
+    let largest = matrix.iter().flatten().fold(0.0f64, |max, x| max.max(x.abs()));
     let mut rank = 0;
     for column in 0..columns {
         let Some(pivot) = (rank..matrix.len())

@@ -29,16 +29,9 @@ impl Kernel {
             return bad(format!("has {modes} rows: give one per mode, 2 to 8"));
         }
         if let Some((i, row)) = rows.iter().enumerate().find(|(_, row)| row.len() != modes) {
-            return bad(format!(
-                "has {} numbers in row {} instead of {modes}",
-                row.len(),
-                i + 1
-            ));
+            return bad(format!("has {} numbers in row {} instead of {modes}", row.len(), i + 1));
         }
-        let kernel = Self {
-            modes,
-            entries: rows.concat(),
-        };
+        let kernel = Self { modes, entries: rows.concat() };
         if kernel.entries.iter().any(|k| !k.is_finite()) {
             return bad("has an entry that is not a finite number".to_owned());
         }
@@ -80,9 +73,7 @@ impl Kernel {
     }
 
     fn from_fn(modes: usize, entry: impl Fn(usize, usize) -> f64) -> Self {
-        let entries = (0..modes * modes)
-            .map(|i| entry(i / modes, i % modes))
-            .collect();
+        let entries = (0..modes * modes).map(|i| entry(i / modes, i % modes)).collect();
         Self { modes, entries }
     }
 
@@ -149,24 +140,18 @@ impl TryFrom<Vec<Vec<f64>>> for Kernel {
 
 impl From<Kernel> for Vec<Vec<f64>> {
     fn from(kernel: Kernel) -> Self {
-        kernel
-            .entries
-            .chunks(kernel.modes)
-            .map(<[f64]>::to_vec)
-            .collect()
+        kernel.entries.chunks(kernel.modes).map(<[f64]>::to_vec).collect()
     }
 }
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 mod tests {
     use super::*;
 
     #[test]
     fn presets_are_what_their_names_say() {
-        assert_eq!(
-            Kernel::transe(3),
-            Kernel::parse("1 1 -1; 1 1 -1; -1 -1 1").unwrap()
-        );
+        assert_eq!(Kernel::transe(3), Kernel::parse("1 1 -1; 1 1 -1; -1 -1 1").unwrap());
         assert_eq!(Kernel::norms(2), Kernel::parse("1,0;0,1").unwrap());
         assert_eq!(Kernel::matrix(3), Kernel::pairs(3, &[(0, 1)]).unwrap());
         assert!(!Kernel::matrix(3).involves(2));
@@ -175,10 +160,7 @@ mod tests {
     #[test]
     fn broken_kernels_are_refused_with_the_reason() {
         for (text, reason) in [
-            (
-                "0 1; 2 0",
-                "not symmetric: entry (2, 1) is 2 but (1, 2) is 1",
-            ),
+            ("0 1; 2 0", "not symmetric: entry (2, 1) is 2 but (1, 2) is 1"),
             ("0 1; 1", "has 1 numbers in row 2 instead of 2"),
             ("0 x; 1 0", "`x` in the kernel is not a number"),
             ("0 0; 0 0", "is all zero"),

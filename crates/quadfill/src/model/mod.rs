@@ -58,23 +58,13 @@ impl ModelSpec {
     /// A quadratic model without offsets or shared factors.
     pub fn quadratic(kernel: Kernel, rank: usize) -> Self {
         let groups = (0..kernel.modes()).collect();
-        Self {
-            interaction: Interaction::Quadratic(kernel),
-            rank,
-            offsets: Offsets::None,
-            groups,
-        }
+        Self { interaction: Interaction::Quadratic(kernel), rank, offsets: Offsets::None, groups }
     }
 
     /// A CP model without offsets or shared factors.
     pub fn cp(modes: usize, rank: usize) -> Self {
         let groups = (0..modes).collect();
-        Self {
-            interaction: Interaction::Cp,
-            rank,
-            offsets: Offsets::None,
-            groups,
-        }
+        Self { interaction: Interaction::Cp, rank, offsets: Offsets::None, groups }
     }
 
     /// The same with other offsets.
@@ -128,11 +118,7 @@ impl ModelSpec {
 
     /// The modes that use a factor matrix.
     pub fn group_modes(&self, group: usize) -> impl Iterator<Item = usize> + '_ {
-        self.groups
-            .iter()
-            .enumerate()
-            .filter(move |&(_, &g)| g == group)
-            .map(|(mode, _)| mode)
+        self.groups.iter().enumerate().filter(move |&(_, &g)| g == group).map(|(mode, _)| mode)
     }
 
     /// The rows of each factor matrix, given the labels of each mode.

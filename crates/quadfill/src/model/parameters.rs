@@ -34,15 +34,7 @@ impl Layout {
         let factors = rows.iter().map(|&n| place(n * stride)).collect();
         let biases =
             (spec.offsets == Offsets::Modes).then(|| rows.iter().map(|&n| place(n)).collect());
-        Self {
-            rank: spec.rank,
-            stride,
-            rows,
-            factors,
-            biases,
-            len,
-            groups: spec.groups.clone(),
-        }
+        Self { rank: spec.rank, stride, rows, factors, biases, len, groups: spec.groups.clone() }
     }
 
     /// Columns of each factor matrix.
@@ -77,9 +69,7 @@ impl Layout {
 
     /// Where the biases of `group` stand.
     pub fn bias_range(&self, group: usize) -> Option<Range<usize>> {
-        self.biases
-            .as_ref()
-            .map(|at| at[group]..at[group] + self.rows[group])
+        self.biases.as_ref().map(|at| at[group]..at[group] + self.rows[group])
     }
 }
 
@@ -97,14 +87,11 @@ impl<T: Real> Parameters<T> {
     pub fn zeros(spec: &ModelSpec, sizes: &[usize]) -> Self {
         let layout = Layout::new::<T>(spec, sizes);
         let numbers = AlignedVec::zeros(layout.len);
-        Self {
-            layout,
-            numbers,
-            mean: 0.0,
-        }
+        Self { layout, numbers, mean: 0.0 }
     }
 
     /// All zero, in the shape of `self`.
+    #[must_use]
     pub fn zeros_like(&self) -> Self {
         Self {
             layout: self.layout.clone(),
@@ -159,9 +146,7 @@ impl<T: Real> Parameters<T> {
 
     /// The biases of a factor matrix.
     pub fn biases(&self, group: usize) -> Option<&[T]> {
-        self.layout
-            .bias_range(group)
-            .map(|range| &self.numbers[range])
+        self.layout.bias_range(group).map(|range| &self.numbers[range])
     }
 
     /// The biases that a mode uses.

@@ -46,21 +46,14 @@ struct ModeForm<T> {
 impl<T: Real> ModeForm<T> {
     fn new(spec: &ModelSpec, mode: usize) -> Self {
         let Interaction::Quadratic(kernel) = &spec.interaction else {
-            return Self {
-                own: T::ZERO,
-                cross: Vec::new(),
-                among: Vec::new(),
-            };
+            return Self { own: T::ZERO, cross: Vec::new(), among: Vec::new() };
         };
         let entry = |a, b| T::from_f64(kernel.get(a, b));
         let others: Vec<usize> = (0..spec.modes()).filter(|&b| b != mode).collect();
         Self {
             own: entry(mode, mode),
             cross: others.iter().map(|&b| entry(mode, b)).collect(),
-            among: others
-                .iter()
-                .flat_map(|&b| others.iter().map(move |&c| entry(b, c)))
-                .collect(),
+            among: others.iter().flat_map(|&b| others.iter().map(move |&c| entry(b, c))).collect(),
         }
     }
 }
@@ -91,18 +84,13 @@ impl<'a, T: Real> Objective<'a, T> {
     /// # Panics
     /// If the model is not for these data ([`ModelSpec::check`] says so politely).
     pub fn new(views: &'a Views<T>, spec: &ModelSpec, penalty: f64, scale: PenaltyScale) -> Self {
-        assert!(
-            spec.check(&views.sizes()).is_ok(),
-            "the model fits the data"
-        );
+        assert!(spec.check(&views.sizes()).is_ok(), "the model fits the data");
         let plans: Vec<Plan> = (0..spec.group_count())
             .map(|group| Plan::new(views, spec.group_modes(group).collect()))
             .collect();
         // The mode with the most labels shares out best.
         let sizes = views.sizes();
-        let widest = (0..sizes.len())
-            .max_by_key(|&mode| sizes[mode])
-            .unwrap_or(0);
+        let widest = (0..sizes.len()).max_by_key(|&mode| sizes[mode]).unwrap_or(0);
         Self {
             views,
             penalty,
@@ -110,9 +98,7 @@ impl<'a, T: Real> Objective<'a, T> {
             profile: (scale == PenaltyScale::Count).then(|| count_profile(views, spec)),
             incoherence: None,
             perturbation: None,
-            forms: (0..spec.modes())
-                .map(|mode| ModeForm::new(spec, mode))
-                .collect(),
+            forms: (0..spec.modes()).map(|mode| ModeForm::new(spec, mode)).collect(),
             plans,
             value_plan: Plan::new(views, vec![widest]),
             kernels: Kernels::detect(),
@@ -156,9 +142,7 @@ impl<'a, T: Real> Objective<'a, T> {
 
     /// The penalty of one row over `lambda`.
     pub fn row_profile(&self, group: usize, label: usize) -> f64 {
-        self.profile
-            .as_ref()
-            .map_or(1.0, |profile| profile[group][label])
+        self.profile.as_ref().map_or(1.0, |profile| profile[group][label])
     }
 
     /// The data.
@@ -200,10 +184,7 @@ impl<'a, T: Real> Objective<'a, T> {
 
     /// The objective at a point, term by term.
     pub fn value(&self, parameters: &Parameters<T>) -> Value {
-        Value {
-            data: self.data_value(parameters),
-            ..self.value_without_data(parameters)
-        }
+        Value { data: self.data_value(parameters), ..self.value_without_data(parameters) }
     }
 
     fn value_without_data(&self, parameters: &Parameters<T>) -> Value {
@@ -261,10 +242,7 @@ impl<'a, T: Real> Objective<'a, T> {
             if self.spec.groups[0] == group {
                 // In a group of several modes every residual is counted once per mode.
                 let times = self.plans[group].modes().len() as f64;
-                squares.extend(
-                    sums.chunks_exact(unknowns + 1)
-                        .map(|row| row[unknowns] / times),
-                );
+                squares.extend(sums.chunks_exact(unknowns + 1).map(|row| row[unknowns] / times));
             }
             for (label, sums) in sums.chunks_exact(unknowns + 1).enumerate() {
                 write_row(out, group, label, |column| scale * sums[column]);
@@ -276,26 +254,20 @@ impl<'a, T: Real> Objective<'a, T> {
 
     fn add_penalty_slopes(&self, parameters: &Parameters<T>, out: &mut Parameters<T>) {
         let rank = parameters.layout().rank();
-        let perturbed = self
-            .perturbation
-            .as_ref()
-            .map(|c| perturbed_rows(c, parameters));
+        let perturbed = self.perturbation.as_ref().map(|c| perturbed_rows(c, parameters));
         let mut stacked = 0;
         for (group, &rows) in parameters.layout().rows().iter().enumerate() {
             for label in 0..rows {
                 let row = parameters.row(group, label);
-                let quartic = self
-                    .incoherence
-                    .map_or(0.0, |q| q.slope(squared_norm(row).sqrt()));
+                let quartic = self.incoherence.map_or(0.0, |q| q.slope(squared_norm(row).sqrt()));
                 let slope = 2.0 * self.row_penalty(group, label) + quartic;
                 let bias = 2.0 * self.bias_penalty * parameters.bias(group, label).to_f64();
                 add_to_row(out, group, label, |column| {
                     if column == rank {
                         return bias;
                     }
-                    let coupled = perturbed
-                        .as_ref()
-                        .map_or(0.0, |p| 2.0 * p[stacked * rank + column]);
+                    let coupled =
+                        perturbed.as_ref().map_or(0.0, |p| 2.0 * p[stacked * rank + column]);
                     slope * row[column].to_f64() + coupled
                 });
                 stacked += 1;
@@ -359,20 +331,13 @@ impl<'a, T: Real> Objective<'a, T> {
         out: &mut Parameters<T>,
     ) {
         let rank = parameters.layout().rank();
-        let perturbed = self
-            .perturbation
-            .as_ref()
-            .map(|c| perturbed_rows(c, direction));
+        let perturbed = self.perturbation.as_ref().map(|c| perturbed_rows(c, direction));
         let mut stacked = 0;
         for (group, &rows) in parameters.layout().rows().iter().enumerate() {
             for label in 0..rows {
                 let (row, along) = (parameters.row(group, label), direction.row(group, label));
                 let norm = squared_norm(row).sqrt();
-                let inner: f64 = row
-                    .iter()
-                    .zip(along)
-                    .map(|(u, d)| u.to_f64() * d.to_f64())
-                    .sum();
+                let inner: f64 = row.iter().zip(along).map(|(u, d)| u.to_f64() * d.to_f64()).sum();
                 let straight = 2.0 * self.row_penalty(group, label)
                     + self.incoherence.map_or(0.0, |q| q.slope(norm));
                 let bent = self.incoherence.map_or(0.0, |q| q.curvature(norm)) * inner;
@@ -381,9 +346,8 @@ impl<'a, T: Real> Objective<'a, T> {
                     if column == rank {
                         return bias;
                     }
-                    let coupled = perturbed
-                        .as_ref()
-                        .map_or(0.0, |p| 2.0 * p[stacked * rank + column]);
+                    let coupled =
+                        perturbed.as_ref().map_or(0.0, |p| 2.0 * p[stacked * rank + column]);
                     straight * along[column].to_f64() + bent * row[column].to_f64() + coupled
                 });
                 stacked += 1;
@@ -404,10 +368,8 @@ fn count_profile<T: Real>(views: &Views<T>, spec: &ModelSpec) -> Vec<Vec<f64>> {
         .map(|group| {
             (0..rows[group])
                 .map(|label| {
-                    let count: usize = spec
-                        .group_modes(group)
-                        .map(|mode| views.view(mode).count(label))
-                        .sum();
+                    let count: usize =
+                        spec.group_modes(group).map(|mode| views.view(mode).count(label)).sum();
                     count.max(1) as f64 * unit
                 })
                 .collect()

@@ -30,11 +30,7 @@ impl<T: Real> Objective<'_, T> {
                 .collect(),
             biases: parameters.layout().has_biases().then(|| {
                 (0..modes)
-                    .map(|mode| {
-                        beside(mode)
-                            .filter_map(|b| parameters.mode_biases(b))
-                            .collect()
-                    })
+                    .map(|mode| beside(mode).filter_map(|b| parameters.mode_biases(b)).collect())
                     .collect()
             }),
             groups: &self.spec.groups,
@@ -50,11 +46,7 @@ impl<'a, T: Real> Point<'a, T> {
             let modes = self.groups.len();
             let beside = |mode: usize| (0..modes).filter(move |&b| b != mode);
             let zero = |b: usize| zeros[self.groups[b]].as_slice();
-            self.biases = Some(
-                (0..modes)
-                    .map(|mode| beside(mode).map(zero).collect())
-                    .collect(),
-            );
+            self.biases = Some((0..modes).map(|mode| beside(mode).map(zero).collect()).collect());
         }
         self
     }
@@ -67,11 +59,7 @@ impl<'a, T: Real> Point<'a, T> {
             form: if self.product {
                 Form::Product
             } else {
-                Form::Quadratic {
-                    own: form.own,
-                    cross: &form.cross,
-                    among: &form.among,
-                }
+                Form::Quadratic { own: form.own, cross: &form.cross, among: &form.among }
             },
             rank: layout.rank(),
             stride: layout.stride(),
@@ -88,9 +76,7 @@ impl<'a, T: Real> Point<'a, T> {
         segment: &Segment,
     ) -> RowCells<'b, T> {
         let group = self.groups[segment.mode];
-        let cells = views
-            .view(segment.mode)
-            .segment(segment.cells.start, segment.cells.end);
+        let cells = views.view(segment.mode).segment(segment.cells.start, segment.cells.end);
         RowCells {
             own: self.parameters.padded_row(group, segment.row),
             own_bias: self.parameters.bias(group, segment.row),
@@ -107,10 +93,7 @@ impl<'a, T: Real> Point<'a, T> {
             own: self.parameters.padded_row(group, segment.row),
             own_bias: self.parameters.bias(group, segment.row),
             factors: &self.others[segment.mode],
-            biases: self
-                .biases
-                .as_ref()
-                .map(|biases| biases[segment.mode].as_slice()),
+            biases: self.biases.as_ref().map(|biases| biases[segment.mode].as_slice()),
         }
     }
 }

@@ -49,11 +49,7 @@ impl Incoherence {
     /// `s` such that the gradient is `s * u`.
     pub fn slope(&self, norm: f64) -> f64 {
         let excess = self.excess(norm);
-        if excess > 0.0 {
-            4.0 * self.weight * excess.powi(3) / norm
-        } else {
-            0.0
-        }
+        if excess > 0.0 { 4.0 * self.weight * excess.powi(3) / norm } else { 0.0 }
     }
 
     /// `c` such that the Hessian is `slope * I + c * u u^T`.
@@ -102,12 +98,7 @@ impl Perturbation {
         }
         // The largest absolute row sum bounds the spectral norm from above.
         let bound = (0..rows)
-            .map(|i| {
-                entries[i * rows..][..rows]
-                    .iter()
-                    .map(|c| c.abs())
-                    .sum::<f64>()
-            })
+            .map(|i| entries[i * rows..][..rows].iter().map(|c| c.abs()).sum::<f64>())
             .fold(f64::MIN_POSITIVE, f64::max);
         for entry in &mut entries {
             *entry *= norm / bound;

@@ -37,11 +37,7 @@ impl Binning {
                 // Rounding may put the last time a little past the end.
                 let end = self.origin + self.width * f64::from(count);
                 let slack = 1e-9 * self.width;
-                if time <= end + slack {
-                    count.checked_sub(1)
-                } else {
-                    None
-                }
+                if time <= end + slack { count.checked_sub(1) } else { None }
             }
             _ => Some(bin),
         }
@@ -54,12 +50,7 @@ mod tests {
 
     #[test]
     fn the_last_of_a_number_of_bins_includes_its_end() {
-        let mut bins = Binning {
-            mode: "t".into(),
-            origin: 0.0,
-            width: 10.0,
-            count: Some(3),
-        };
+        let mut bins = Binning { mode: "t".into(), origin: 0.0, width: 10.0, count: Some(3) };
         assert_eq!(bins.bin(29.9), Some(2));
         assert_eq!(bins.bin(30.0), Some(2));
         assert_eq!(bins.bin(30.1), None);

@@ -17,11 +17,7 @@ pub(super) fn settle<T: Real>(data: &mut Observations<T>, policy: OnDuplicate) -
     if policy == OnDuplicate::Error {
         groups.sort_unstable_by_key(|group| group[1]);
         let (first, second) = (groups[0][0] as usize, groups[0][1] as usize);
-        return Err(Error::DuplicateCell {
-            cell: data.describe(first),
-            first,
-            second,
-        });
+        return Err(Error::DuplicateCell { cell: data.describe(first), first, second });
     }
     let mut keep = vec![true; data.len()];
     for group in &groups {
@@ -52,11 +48,7 @@ fn retain<V>(column: &mut Vec<V>, keep: &[bool]) {
 
 fn merged<T: Real>(data: &Observations<T>, group: &Group, policy: OnDuplicate) -> (T, T) {
     let value = |&row: &u32| data.values[row as usize].to_f64();
-    let weight = |&row: &u32| {
-        data.weights
-            .as_ref()
-            .map_or(1.0, |w| w[row as usize].to_f64())
-    };
+    let weight = |&row: &u32| data.weights.as_ref().map_or(1.0, |w| w[row as usize].to_f64());
     let total_weight: f64 = group.iter().map(weight).sum();
     let count = group.len() as f64;
     let (value, weight) = match policy {
@@ -92,28 +84,20 @@ fn repeated_cells<T: Real>(data: &Observations<T>) -> Vec<Group> {
         next[i as usize] += 1;
     }
     let same = |x: u32, y: u32| {
-        data.indices[1..]
-            .iter()
-            .all(|column| column[x as usize] == column[y as usize])
+        data.indices[1..].iter().all(|column| column[x as usize] == column[y as usize])
     };
     let key = |row: u32| {
         // Exact while the other modes' sizes multiply to less than 2^64, a hash beyond that.
-        data.indices[1..]
-            .iter()
-            .zip(&data.modes[1..])
-            .fold(0u64, |key, (column, mode)| {
-                key.wrapping_mul(mode.labels.len() as u64)
-                    .wrapping_add(u64::from(column[row as usize]))
-            })
+        data.indices[1..].iter().zip(&data.modes[1..]).fold(0u64, |key, (column, mode)| {
+            key.wrapping_mul(mode.labels.len() as u64).wrapping_add(u64::from(column[row as usize]))
+        })
     };
     starts
         .par_windows(2)
         .with_min_len(256)
         .flat_map_iter(|window| {
-            let mut keyed: Vec<(u64, u32)> = order[window[0]..window[1]]
-                .iter()
-                .map(|&row| (key(row), row))
-                .collect();
+            let mut keyed: Vec<(u64, u32)> =
+                order[window[0]..window[1]].iter().map(|&row| (key(row), row)).collect();
             keyed.sort_unstable();
             let mut groups: Vec<Group> = Vec::new();
             for run in keyed.chunk_by(|x, y| x.0 == y.0 && same(x.1, y.1)) {
@@ -127,14 +111,12 @@ fn repeated_cells<T: Real>(data: &Observations<T>) -> Vec<Group> {
 }
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 mod tests {
     use crate::observations::{Labels, Mode, Observations, OnDuplicate};
 
     fn data(policy: OnDuplicate, weights: Option<Vec<f64>>) -> crate::Result<Observations<f64>> {
-        let modes = vec![
-            Mode::new("a", Labels::range(2)),
-            Mode::new("b", Labels::range(3)),
-        ];
+        let modes = vec![Mode::new("a", Labels::range(2)), Mode::new("b", Labels::range(3))];
         Observations::new(
             modes,
             vec![vec![1, 0, 1, 1], vec![2, 0, 2, 1]],

@@ -154,9 +154,7 @@ impl TextLabels {
 
     /// The index of a text, if it is known.
     pub fn find(&self, name: &str) -> Option<u32> {
-        self.table
-            .find(HASHER.hash_one(name), |&i| self.name(i as usize) == name)
-            .copied()
+        self.table.find(HASHER.hash_one(name), |&i| self.name(i as usize) == name).copied()
     }
 
     /// The index of a text, adding it at the end if it is new.
@@ -169,9 +167,7 @@ impl TextLabels {
         let index = ends.len() as u32;
         arena.push_str(name);
         ends.push(arena.len());
-        table.insert_unique(hash, index, |&i| {
-            HASHER.hash_one(text_at(arena, ends, i as usize))
-        });
+        table.insert_unique(hash, index, |&i| HASHER.hash_one(text_at(arena, ends, i as usize)));
         index
     }
 }

@@ -25,10 +25,7 @@ pub struct Mode {
 impl Mode {
     /// A mode with a name and labels.
     pub fn new(name: impl Into<String>, labels: Labels) -> Self {
-        Self {
-            name: name.into(),
-            labels,
-        }
+        Self { name: name.into(), labels }
     }
 }
 
@@ -82,12 +79,7 @@ impl<T: Real> Observations<T> {
         weights: Option<Vec<T>>,
         on_duplicate: OnDuplicate,
     ) -> Result<Self> {
-        let mut data = Self {
-            modes,
-            indices,
-            values,
-            weights,
-        };
+        let mut data = Self { modes, indices, values, weights };
         data.check()?;
         duplicates::settle(&mut data, on_duplicate)?;
         Ok(data)
@@ -95,27 +87,19 @@ impl<T: Real> Observations<T> {
 
     fn check(&self) -> Result<()> {
         if !(2..=8).contains(&self.modes.len()) {
-            return Err(Error::ModeCount {
-                got: self.modes.len(),
-            });
+            return Err(Error::ModeCount { got: self.modes.len() });
         }
         if self.values.is_empty() {
             return Err(Error::Empty);
         }
         if u32::try_from(self.values.len()).is_err() {
-            return Err(Error::TooMany {
-                got: self.values.len(),
-            });
+            return Err(Error::TooMany { got: self.values.len() });
         }
         let length = |column: &str, got: usize| {
             if got == self.values.len() {
                 return Ok(());
             }
-            Err(Error::ColumnLength {
-                column: column.to_owned(),
-                expected: self.values.len(),
-                got,
-            })
+            Err(Error::ColumnLength { column: column.to_owned(), expected: self.values.len(), got })
         };
         if self.indices.len() != self.modes.len() {
             return Err(Error::ColumnLength {
@@ -129,27 +113,16 @@ impl<T: Real> Observations<T> {
             let labels = mode.labels.len();
             if let Some(row) = column.iter().position(|&i| i as usize >= labels) {
                 let (mode, index) = (mode.name.clone(), column[row]);
-                return Err(Error::IndexOutOfRange {
-                    row,
-                    mode,
-                    index,
-                    labels,
-                });
+                return Err(Error::IndexOutOfRange { row, mode, index, labels });
             }
         }
         if let Some(row) = self.values.iter().position(|v| !v.is_finite()) {
-            return Err(Error::NotFinite {
-                row,
-                value: self.values[row].to_f64(),
-            });
+            return Err(Error::NotFinite { row, value: self.values[row].to_f64() });
         }
         if let Some(weights) = &self.weights {
             length("weight", weights.len())?;
             if let Some(row) = weights.iter().position(|&w| !w.is_finite() || w < T::ZERO) {
-                return Err(Error::BadWeight {
-                    row,
-                    weight: weights[row].to_f64(),
-                });
+                return Err(Error::BadWeight { row, weight: weights[row].to_f64() });
             }
         }
         Ok(())
@@ -162,12 +135,7 @@ impl<T: Real> Observations<T> {
         values: Vec<T>,
         weights: Option<Vec<T>>,
     ) -> Self {
-        Self {
-            modes,
-            indices,
-            values,
-            weights,
-        }
+        Self { modes, indices, values, weights }
     }
 
     /// Takes the columns apart: modes, indices, values, weights.
@@ -178,9 +146,7 @@ impl<T: Real> Observations<T> {
     /// The labels of one observation, separated by commas.
     pub fn describe(&self, row: usize) -> String {
         let labels = self.modes.iter().zip(&self.indices);
-        let names: Vec<_> = labels
-            .map(|(m, column)| m.labels.name(column[row] as usize))
-            .collect();
+        let names: Vec<_> = labels.map(|(m, column)| m.labels.name(column[row] as usize)).collect();
         names.join(", ")
     }
 

@@ -7,7 +7,7 @@ use quadfill_kernels::streams;
 use rand::RngExt;
 
 /// Streams of different purposes never share numbers.
-const SPLIT_STREAM: u64 = 0x73_706c_6974;
+const SPLIT_STREAM: u64 = 0x0073_706c_6974;
 
 impl<T: Real> Observations<T> {
     /// Moves each observation to the second part with probability `rate`, never leaving either
@@ -35,9 +35,7 @@ impl<T: Real> Observations<T> {
             ));
         }
         let mut rng = streams::stream(seed, SPLIT_STREAM, 0);
-        let mut moved: Vec<bool> = (0..self.len())
-            .map(|_| rng.random::<f64>() < rate)
-            .collect();
+        let mut moved: Vec<bool> = (0..self.len()).map(|_| rng.random::<f64>() < rate).collect();
         if moved.iter().all(|&m| m) {
             moved[0] = false;
         }
@@ -69,11 +67,8 @@ impl<T: Real> Observations<T> {
                  choose another share or finer bins"
             )));
         }
-        let mask: Vec<bool> = self
-            .indices(mode)
-            .iter()
-            .map(|&i| i as usize >= first_moved)
-            .collect();
+        let mask: Vec<bool> =
+            self.indices(mode).iter().map(|&i| i as usize >= first_moved).collect();
         Ok(self.partition(&mask))
     }
 
@@ -95,12 +90,9 @@ impl<T: Real> Observations<T> {
     }
 
     /// Appends the observations of `other`, which must have the same modes.
+    #[must_use]
     pub fn join(mut self, other: Self) -> Self {
-        assert_eq!(
-            self.sizes(),
-            other.sizes(),
-            "only parts of the same data can be joined"
-        );
+        assert_eq!(self.sizes(), other.sizes(), "only parts of the same data can be joined");
         for (column, more) in self.indices.iter_mut().zip(other.indices) {
             column.extend_from_slice(&more);
         }
@@ -113,12 +105,7 @@ impl<T: Real> Observations<T> {
 }
 
 fn divide<V: Copy>(mut column: Vec<V>, moved: &[bool]) -> (Vec<V>, Vec<V>) {
-    let gone = column
-        .iter()
-        .zip(moved)
-        .filter(|&(_, &m)| m)
-        .map(|(&v, _)| v)
-        .collect();
+    let gone = column.iter().zip(moved).filter(|&(_, &m)| m).map(|(&v, _)| v).collect();
     let mut flags = moved.iter();
     column.retain(|_| !flags.next().expect("one flag per entry"));
     column.shrink_to_fit();
@@ -126,14 +113,13 @@ fn divide<V: Copy>(mut column: Vec<V>, moved: &[bool]) -> (Vec<V>, Vec<V>) {
 }
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 mod tests {
     use crate::observations::{Labels, Mode, Observations, OnDuplicate};
 
     fn data(n: u32) -> Observations<f64> {
-        let modes = vec![
-            Mode::new("a", Labels::range(n as usize)),
-            Mode::new("b", Labels::range(2)),
-        ];
+        let modes =
+            vec![Mode::new("a", Labels::range(n as usize)), Mode::new("b", Labels::range(2))];
         let values = (0..n).map(f64::from).collect();
         Observations::new(
             modes,
@@ -156,14 +142,7 @@ mod tests {
 
     #[test]
     fn the_seed_decides_the_split() {
-        let held = |seed| {
-            data(100)
-                .split_random(0.3, seed)
-                .unwrap()
-                .1
-                .indices(0)
-                .to_vec()
-        };
+        let held = |seed| data(100).split_random(0.3, seed).unwrap().1.indices(0).to_vec();
         assert_eq!(held(1), held(1));
         assert_ne!(held(1), held(2));
     }

@@ -57,9 +57,7 @@ impl<T: Real> Observations<T> {
         let mean = values().sum::<f64>() / m;
         let cells: f64 = self.sizes().iter().map(|&n| n as f64).product();
         Summary {
-            modes: (0..self.modes().len())
-                .map(|mode| self.mode_summary(mode))
-                .collect(),
+            modes: (0..self.modes().len()).map(|mode| self.mode_summary(mode)).collect(),
             observations: self.len(),
             density: m / cells,
             min: values().fold(f64::INFINITY, f64::min),
@@ -77,12 +75,7 @@ impl<T: Real> Observations<T> {
     pub fn summary_for(&self, rank: usize, degrees_of_freedom: usize) -> Summary {
         let mut summary = self.summary();
         let below: Vec<usize> = (0..self.modes().len())
-            .map(|mode| {
-                self.counts(mode)
-                    .iter()
-                    .filter(|&&c| c > 0 && c < rank)
-                    .count()
-            })
+            .map(|mode| self.counts(mode).iter().filter(|&&c| c > 0 && c < rank).count())
             .collect();
         for (mode, &few) in summary.modes.iter().zip(&below) {
             if few > 0 {
@@ -129,15 +122,13 @@ impl<T: Real> Observations<T> {
 }
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 mod tests {
     use crate::observations::{Labels, Mode, Observations, OnDuplicate};
 
     #[test]
     fn counts_density_and_warnings() {
-        let modes = vec![
-            Mode::new("a", Labels::range(3)),
-            Mode::new("b", Labels::range(2)),
-        ];
+        let modes = vec![Mode::new("a", Labels::range(3)), Mode::new("b", Labels::range(2))];
         let data = Observations::new(
             modes,
             vec![vec![0, 0, 1], vec![0, 1, 1]],

@@ -49,11 +49,9 @@ fn update_group<T: Real>(
 
 fn group_has_diagonal<T: Real>(objective: &Objective<'_, T>, group: usize) -> bool {
     match &objective.spec().interaction {
-        Interaction::Quadratic(kernel) => objective
-            .plan(group)
-            .modes()
-            .iter()
-            .any(|&mode| kernel.get(mode, mode) != 0.0),
+        Interaction::Quadratic(kernel) => {
+            objective.plan(group).modes().iter().any(|&mode| kernel.get(mode, mode) != 0.0)
+        }
         Interaction::Cp => false,
     }
 }
@@ -102,9 +100,7 @@ impl<'a, T: Real> RowTerms<'a, T> {
             parameters,
             group,
             first_stacked: parameters.layout().rows()[..group].iter().sum(),
-            perturbed: objective
-                .perturbation()
-                .map(|c| perturbed_rows(c, parameters)),
+            perturbed: objective.perturbation().map(|c| perturbed_rows(c, parameters)),
         }
     }
 
@@ -120,11 +116,7 @@ impl<'a, T: Real> RowTerms<'a, T> {
         let numbers = self.parameters.row(self.group, row);
         let mut ridge = m * self.objective.row_penalty(self.group, row);
         if let Some(quartic) = self.objective.incoherence() {
-            let norm = numbers
-                .iter()
-                .map(|u| u.to_f64().powi(2))
-                .sum::<f64>()
-                .sqrt();
+            let norm = numbers.iter().map(|u| u.to_f64().powi(2)).sum::<f64>().sqrt();
             ridge += 0.5 * m * quartic.slope(norm);
         }
         for (j, u) in numbers.iter().enumerate() {
@@ -160,9 +152,7 @@ fn linear_steps<T: Real>(
     let terms = RowTerms::new(objective, parameters, group);
     let accumulate = |segment: &Segment, workspace: &mut Workspace<T>, out: &mut [f64]| {
         let cells = point.row_cells(objective.views(), segment);
-        objective
-            .kernels()
-            .normal_equations(&point.context(segment.mode), &cells, workspace, out);
+        objective.kernels().normal_equations(&point.context(segment.mode), &cells, workspace, out);
     };
     let heavy = objective.heavy_sums(group, size, &accumulate);
     let units: Vec<(Vec<f64>, f64)> = objective
@@ -170,13 +160,7 @@ fn linear_steps<T: Real>(
         .units()
         .par_iter()
         .map_init(
-            || {
-                (
-                    objective.workspace(),
-                    vec![0.0; LANES * size],
-                    vec![0.0; LANES * n],
-                )
-            },
+            || (objective.workspace(), vec![0.0; LANES * size], vec![0.0; LANES * n]),
             |(workspace, systems, solutions), unit| {
                 let mut steps = vec![0.0; unit.len() * n];
                 let mut data = 0.0;
@@ -207,10 +191,7 @@ fn linear_steps<T: Real>(
         .collect();
     let sums: Vec<f64> = units.iter().map(|(_, data)| *data).collect();
     let steps = units.into_iter().flat_map(|(steps, _)| steps).collect();
-    (
-        GroupStep { unknowns: n, steps },
-        sum::ordered_sum(&sums) / terms.count(),
-    )
+    (GroupStep { unknowns: n, steps }, sum::ordered_sum(&sums) / terms.count())
 }
 
 impl<T: Real> RowTerms<'_, T> {
@@ -246,12 +227,8 @@ fn newton_steps<T: Real>(
     let rank = parameters.layout().rank();
     let n = parameters.layout().row_unknowns();
     // The sums must include the constant column whether or not biases are fitted.
-    let zeros: Vec<Vec<T>> = parameters
-        .layout()
-        .rows()
-        .iter()
-        .map(|&rows| vec![T::ZERO; rows])
-        .collect();
+    let zeros: Vec<Vec<T>> =
+        parameters.layout().rows().iter().map(|&rows| vec![T::ZERO; rows]).collect();
     let point = objective.point(parameters).with_constant_column(&zeros);
     let terms = RowTerms::new(objective, parameters, group);
     let size = (rank + 2) * (rank + 2);
@@ -265,9 +242,7 @@ fn newton_steps<T: Real>(
     };
     let accumulate = |segment: &Segment, workspace: &mut Workspace<T>, out: &mut [f64]| {
         let cells = point.row_cells(objective.views(), segment);
-        objective
-            .kernels()
-            .normal_equations(&point.context(segment.mode), &cells, workspace, out);
+        objective.kernels().normal_equations(&point.context(segment.mode), &cells, workspace, out);
     };
     let heavy = objective.heavy_sums(group, size, &accumulate);
     let units: Vec<(Vec<f64>, f64)> = objective
@@ -288,11 +263,8 @@ fn newton_steps<T: Real>(
                 let mut data = 0.0;
                 for row in unit.clone() {
                     objective.row_sum(group, row, &heavy, &accumulate, workspace, moments);
-                    let numbers: Vec<f64> = parameters
-                        .row(group, row)
-                        .iter()
-                        .map(|u| u.to_f64())
-                        .collect();
+                    let numbers: Vec<f64> =
+                        parameters.row(group, row).iter().map(|u| u.to_f64()).collect();
                     let problem = RowProblem {
                         moments,
                         row: &numbers,
@@ -311,8 +283,5 @@ fn newton_steps<T: Real>(
         .collect();
     let sums: Vec<f64> = units.iter().map(|(_, data)| *data).collect();
     let steps = units.into_iter().flat_map(|(steps, _)| steps).collect();
-    (
-        GroupStep { unknowns: n, steps },
-        sum::ordered_sum(&sums) / m,
-    )
+    (GroupStep { unknowns: n, steps }, sum::ordered_sum(&sums) / m)
 }

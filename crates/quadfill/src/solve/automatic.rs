@@ -1,32 +1,43 @@
 //! The fit that needs no settings: exact if the data are exact, else chosen by hold-out.
 
-use super::events::{Fit, Stage, Status};
-use super::gauss_newton::GaussNewton;
+use super::events::{Fit, PathPoint, Stage, Status};
 use super::path::{self, Schedule};
 use super::progress::{Candidate, Progress};
-use super::runner::{End, Runner, Steps, Verdict};
+use super::runner::{Runner, Steps, Verdict, finish};
 use super::step::Als;
-use super::trim;
 use crate::apply::Predictor;
 use crate::error::Result;
 use crate::model::{Interaction, ModelSpec, Offsets};
+use crate::objective::Objective;
 use crate::observations::Observations;
 use crate::views::Views;
 use quadfill_kernels::Real;
 
 /// How far below its start the penalty of a path falls.
 pub(super) const PATH_DEPTH: f64 = 1e-6;
-/// Columns that the first path of an exact fit has to spare.
-const SPARE_COLUMNS: usize = 2;
 /// How far up the penalty of a CP model is tried.
 const PATH_HEIGHT: f64 = 1e3;
-/// Where the second path of an exact fit begins and ends, as shares of the first one's start.
-const TRIM_FIRST: f64 = 1e-2;
-const TRIM_LAST: f64 = 1e-8;
-/// The most Gauss-Newton steps of a polish.
-const POLISH_STEPS: usize = 30;
 /// The most sweeps at the chosen penalty.
 const REFIT_SETTLING: usize = 50;
+
+/// How a part of the fit ended.
+pub(super) enum Outcome<T: Real> {
+    /// With a model.
+    Fitted(Fit<T>),
+    /// Without one: the next part goes on from here.
+    Left(Progress<T>),
+}
+
+impl<T: Real> Outcome<T> {
+    pub(super) fn fitted(
+        objective: &Objective<'_, T>,
+        progress: Progress<T>,
+        status: Status,
+        path: Vec<PathPoint>,
+    ) -> Self {
+        Self::Fitted(finish(objective, progress, status, path, None))
+    }
+}
 
 /// One path to be judged on held-out data.
 #[derive(Debug, Clone, Copy)]
@@ -44,168 +55,35 @@ impl<T: Real> Runner<'_, T> {
         progress: Option<Progress<T>>,
     ) -> Result<Fit<T>> {
         let mut progress = progress;
-        let exact = match &progress {
+        let try_exact = match &progress {
             Some(p) => matches!(p.notes.stage, Stage::Exact | Stage::Trim | Stage::Polish),
             None => self.may_be_exact(&views),
         };
-        if exact {
+        if try_exact {
             match self.exact(&views, progress)? {
-                Ok(fit) => return Ok(*fit),
-                Err(left) => progress = Some(*left),
+                Outcome::Fitted(fit) => return Ok(fit),
+                Outcome::Left(left) => progress = Some(left),
             }
         }
         let (train, validation) = self.split(views)?;
-        if !matches!(&progress, Some(p) if matches!(p.notes.stage, Stage::Refit | Stage::Solve)) {
-            match self.hold_out(&train, &validation, progress)? {
-                Ok(fit) => return Ok(*fit),
-                Err(left) => progress = Some(*left),
-            }
-        }
-        let progress = progress.expect("hold-out leaves its findings");
+        let is_chosen = |p: &Progress<T>| matches!(p.notes.stage, Stage::Refit | Stage::Solve);
+        let chosen = match progress {
+            Some(progress) if is_chosen(&progress) => progress,
+            progress => match self.hold_out(&train, &validation, progress)? {
+                Outcome::Fitted(fit) => return Ok(fit),
+                Outcome::Left(left) => left,
+            },
+        };
         let (indices, values, weights) = train.into_columns();
         let train = Observations::from_checked(self.modes.clone(), indices, values, weights);
         let views = Views::new(train.join(validation));
-        self.refit(&views, progress)
-    }
-
-    fn may_be_exact(&self, views: &Views<T>) -> bool {
-        let spec = self.config.model.clone().with_offsets(Offsets::None);
-        let enough = views.len() > spec.degrees_of_freedom(&views.sizes());
-        let plain = self.config.incoherence.is_none() && !self.config.perturb;
-        enough && plain && matches!(self.config.offsets, None | Some(Offsets::None))
+        self.refit(&views, chosen)
     }
 
     /// How many steps a whole path takes.
     pub(super) fn path_steps(&self, views: &Views<T>) -> usize {
         let many = views.len() * self.config.model.rank > 10_000_000;
-        self.config
-            .path_steps
-            .unwrap_or(if many { 100 } else { 300 })
-    }
-
-    /// A path with columns to spare, a second one with the principal columns, and a polish without
-    /// penalty. Gives up, handing back the state, as soon as the data turn out not to be exact.
-    fn exact(
-        &mut self,
-        views: &Views<T>,
-        progress: Option<Progress<T>>,
-    ) -> Result<std::result::Result<Box<Fit<T>>, Box<Progress<T>>>> {
-        let spec = self.config.model.clone().with_offsets(Offsets::None);
-        let spare = if spec.interaction == Interaction::Cp {
-            0
-        } else {
-            SPARE_COLUMNS
-        };
-        let wide = spec.clone().with_rank(spec.rank + spare);
-        let steps = self.path_steps(views);
-        let mut progress = match progress {
-            Some(progress) => progress,
-            None => {
-                let (lambda_max, parameters) = self.path_start(views, &wide)?;
-                self.begin(Stage::Exact, &wide, lambda_max, parameters, None)
-            }
-        };
-        let zero = crate::model::Parameters::zeros(&spec, &views.sizes());
-        let mut objective = self.objective(views, &spec, 0.0)?;
-        let deviation = objective.data_value(&zero).sqrt();
-        let vanished = deviation * T::EPSILON.sqrt().min(1e-5);
-        let first = progress.notes.lambda_max;
-
-        if progress.notes.stage == Stage::Exact {
-            let schedule = Schedule {
-                first,
-                last: first * PATH_DEPTH,
-                steps,
-            };
-            let mut wide_objective = self.objective(views, &wide, first)?;
-            let early = self.config.tolerance > 0.0;
-            let plan = Steps {
-                count: steps,
-                solver: &mut Als,
-                penalty: &|i| schedule.penalty(i),
-            };
-            let end = self.run(&mut wide_objective, &mut progress, plan, |progress, _| {
-                Verdict {
-                    validation_rmse: None,
-                    leave: early
-                        && path::has_levelled_off(
-                            &progress.notes.path,
-                            schedule.steps_per_decade(),
-                            deviation,
-                        ),
-                }
-            });
-            let kept = trim::keep_principal(progress.parameters.clone(), &spec, &views.sizes());
-            progress = self.begin(Stage::Trim, &spec, first, kept, Some(&progress));
-            match end {
-                End::Left | End::Stuck => return Ok(Err(Box::new(progress))),
-                End::Sweeps | End::Time => {
-                    let status = end.status(Status::SweepLimit);
-                    objective.set_penalty(first * PATH_DEPTH);
-                    return Ok(Ok(Box::new(self.finish(
-                        &objective,
-                        progress,
-                        status,
-                        Vec::new(),
-                        None,
-                    ))));
-                }
-                End::Done => {}
-            }
-        }
-        if progress.notes.stage == Stage::Trim {
-            let count = (steps / 3).max(10);
-            let schedule = Schedule {
-                first: first * TRIM_FIRST,
-                last: first * TRIM_LAST,
-                steps: count,
-            };
-            let plan = Steps {
-                count,
-                solver: &mut Als,
-                penalty: &|i| schedule.penalty(i),
-            };
-            let end = self.run(&mut objective, &mut progress, plan, |_, _| {
-                Verdict::default()
-            });
-            if end.is_limit() {
-                let (status, path) = (end.status(Status::SweepLimit), progress.notes.path.clone());
-                return Ok(Ok(Box::new(
-                    self.finish(&objective, progress, status, path, None),
-                )));
-            }
-            let path = progress.notes.path.clone();
-            let parameters = progress.parameters.clone();
-            progress = self.begin(Stage::Polish, &spec, first, parameters, Some(&progress));
-            progress.notes.path = path;
-        }
-        objective.set_penalty(0.0);
-        let (mut slow, mut before) = (0, f64::INFINITY);
-        let path = progress.notes.path.clone();
-        let plan = Steps {
-            count: POLISH_STEPS,
-            solver: &mut GaussNewton::new(),
-            penalty: &|_| 0.0,
-        };
-        self.run(&mut objective, &mut progress, plan, |_, report| {
-            let now = report.data.max(0.0).sqrt();
-            slow = if now > 0.7 * before { slow + 1 } else { 0 };
-            before = now;
-            Verdict {
-                validation_rmse: None,
-                leave: slow >= 3 || now < 4.0 * T::EPSILON * deviation,
-            }
-        });
-        if objective.data_value(&progress.parameters).sqrt() <= vanished {
-            return Ok(Ok(Box::new(self.finish(
-                &objective,
-                progress,
-                Status::Exact,
-                path,
-                None,
-            ))));
-        }
-        Ok(Err(Box::new(progress)))
+        self.config.path_steps.unwrap_or(if many { 100 } else { 300 })
     }
 
     fn split(&self, views: Views<T>) -> Result<(Views<T>, Observations<T>)> {
@@ -218,14 +96,13 @@ impl<T: Real> Runner<'_, T> {
     /// What hold-out tries: each choice of offsets, and for CP, which starts in the middle, the way
     /// up as well as the way down.
     fn choices(&self) -> Vec<Choice> {
-        let offsets = self.config.offsets.map_or_else(
-            || vec![Offsets::None, Offsets::Mean, Offsets::Modes],
-            |o| vec![o],
-        );
-        let ends: &[f64] = if self.config.model.interaction == Interaction::Cp {
-            &[PATH_DEPTH, PATH_HEIGHT]
-        } else {
-            &[PATH_DEPTH]
+        let offsets = self
+            .config
+            .offsets
+            .map_or_else(|| vec![Offsets::None, Offsets::Mean, Offsets::Modes], |o| vec![o]);
+        let ends: &[f64] = match self.config.model.interaction {
+            Interaction::Cp => &[PATH_DEPTH, PATH_HEIGHT],
+            Interaction::Quadratic(_) => &[PATH_DEPTH],
         };
         offsets
             .into_iter()
@@ -233,115 +110,104 @@ impl<T: Real> Runner<'_, T> {
             .collect()
     }
 
-    fn candidate_spec(&self, offsets: Offsets) -> ModelSpec {
+    fn spec_with(&self, offsets: Offsets) -> ModelSpec {
         self.config.model.clone().with_offsets(offsets)
     }
 
-    /// One path for each choice of offsets, judged on what is held out.
+    /// One path for each choice, judged on what is held out. Ends with a model only where a limit
+    /// comes first.
     fn hold_out(
         &mut self,
         train: &Views<T>,
         validation: &Observations<T>,
         mut progress: Option<Progress<T>>,
-    ) -> Result<std::result::Result<Box<Fit<T>>, Box<Progress<T>>>> {
-        let columns: Vec<&[u32]> = (0..validation.modes().len())
-            .map(|mode| validation.indices(mode))
-            .collect();
+    ) -> Result<Outcome<T>> {
+        let columns: Vec<&[u32]> =
+            (0..validation.modes().len()).map(|mode| validation.indices(mode)).collect();
         let values: Vec<f64> = validation.values().iter().map(|v| v.to_f64()).collect();
-        let steps = self.path_steps(train);
-        let is_product = self.config.model.interaction == Interaction::Cp;
-        for (candidate, choice) in self.choices().into_iter().enumerate() {
-            let offsets = choice.offsets;
-            let spec = self.candidate_spec(offsets);
+        let count = self.path_steps(train);
+        for (number, choice) in self.choices().into_iter().enumerate() {
+            let spec = self.spec_with(choice.offsets);
             let mut state = match progress.take() {
-                Some(p) if p.notes.stage == Stage::HoldOut(candidate) => p,
-                Some(p) if p.notes.candidates.len() > candidate => {
+                Some(p) if p.notes.stage == Stage::HoldOut(number) => p,
+                Some(p) if p.notes.candidates.len() > number => {
                     progress = Some(p);
                     continue;
                 }
                 before => {
                     let (lambda_max, parameters) = self.path_start(train, &spec)?;
-                    self.begin(
-                        Stage::HoldOut(candidate),
-                        &spec,
-                        lambda_max,
-                        parameters,
-                        before.as_ref(),
-                    )
+                    let stage = Stage::HoldOut(number);
+                    self.begin(stage, &spec, lambda_max, parameters, before.as_ref())
                 }
             };
             let first = state.notes.lambda_max;
-            let schedule = Schedule {
-                first,
-                last: first * choice.end,
-                steps,
-            };
+            let schedule = Schedule { first, last: first * choice.end, steps: count };
             let mut objective = self.objective(train, &spec, first)?;
             let early = self.config.tolerance > 0.0;
-            let plan = Steps {
-                count: steps,
-                solver: &mut Als,
-                penalty: &|i| schedule.penalty(i),
-            };
-            let end = self.run(&mut objective, &mut state, plan, |progress, _| {
+            let mut steps =
+                Steps { count, solver: &mut Als, penalty: &|step| schedule.penalty(step) };
+            let end = self.run(&mut objective, &mut state, &mut steps, |progress, _| {
                 let judged =
                     Predictor::new(&spec, &progress.parameters).evaluate(&columns, &values);
-                if is_product && is_best(progress, judged.rmse) {
+                if is_best(progress, judged.rmse) {
                     progress.best = Some(progress.parameters.clone());
                 }
                 let mut path = progress.notes.path.clone();
                 if let Some(last) = path.last_mut() {
                     last.validation_rmse = Some(judged.rmse);
                 }
-                Verdict {
-                    validation_rmse: Some(judged.rmse),
-                    leave: early && path::is_past_best(&path, schedule.steps_per_decade()),
-                }
+                let past = path::is_past_best(&path, schedule.steps_per_decade());
+                Verdict { validation_rmse: Some(judged.rmse), leave: early && past }
             });
             let path = state.notes.path.clone();
-            if end.is_limit() && state.notes.candidates.is_empty() {
-                let rmse = path.last().and_then(|p| p.validation_rmse);
-                let status = end.status(Status::SweepLimit);
-                return Ok(Ok(Box::new(
-                    self.finish(&objective, state, status, path, rmse),
-                )));
-            }
             if let Some(best) = path::best_point(&path) {
                 state.notes.candidates.push(Candidate {
-                    offsets,
+                    offsets: choice.offsets,
                     penalty: path[best].penalty,
                     lambda_max: first,
                     validation_rmse: path[best].validation_rmse.unwrap_or(f64::INFINITY),
                     path,
                 });
             }
+            if end.is_limit() {
+                let status = end.status(Status::SweepLimit);
+                return Ok(Outcome::Fitted(self.best_so_far(train, state, status)?));
+            }
             progress = Some(state);
         }
-        Ok(Err(Box::new(
-            progress.expect("there is at least one choice of offsets"),
-        )))
+        Ok(Outcome::Left(progress.expect("there is at least one choice")))
+    }
+
+    /// What did best on the held-out part, as it was fitted to the rest.
+    fn best_so_far(
+        &self,
+        views: &Views<T>,
+        mut progress: Progress<T>,
+        status: Status,
+    ) -> Result<Fit<T>> {
+        let Some(best) = best_candidate(&progress) else {
+            // The limit came before the first step.
+            let objective =
+                self.objective(views, &progress.notes.spec, progress.notes.lambda_max)?;
+            return Ok(finish(&objective, progress, status, Vec::new(), None));
+        };
+        if let Some(parameters) = progress.best.take() {
+            progress.parameters = parameters;
+        }
+        let objective = self.objective(views, &self.spec_with(best.offsets), best.penalty)?;
+        Ok(finish(&objective, progress, status, best.path, Some(best.validation_rmse)))
     }
 
     /// Fits all data with the penalty and the offsets that did best.
     fn refit(mut self, views: &Views<T>, progress: Progress<T>) -> Result<Fit<T>> {
-        let candidates = &progress.notes.candidates;
-        let best = candidates
-            .iter()
-            .min_by(|x, y| x.validation_rmse.total_cmp(&y.validation_rmse))
-            .expect("hold-out judged at least one candidate")
-            .clone();
-        let spec = self.candidate_spec(best.offsets);
+        let best = best_candidate(&progress).expect("hold-out judged at least one choice");
+        let spec = self.spec_with(best.offsets);
         let mut state = if matches!(progress.notes.stage, Stage::Refit | Stage::Solve) {
             progress
-        } else if let Some(parameters) = progress.best.clone() {
+        } else if let (Interaction::Cp, Some(parameters)) = (&spec.interaction, &progress.best) {
             // A random start may lead elsewhere: go on from what was judged best.
-            self.begin(
-                Stage::Solve,
-                &spec,
-                best.lambda_max,
-                parameters,
-                Some(&progress),
-            )
+            let parameters = parameters.clone();
+            self.begin(Stage::Solve, &spec, best.lambda_max, parameters, Some(&progress))
         } else {
             let (lambda_max, parameters) = self.path_start(views, &spec)?;
             self.begin(Stage::Refit, &spec, lambda_max, parameters, Some(&progress))
@@ -349,9 +215,19 @@ impl<T: Real> Runner<'_, T> {
         let mut objective = self.objective(views, &spec, best.penalty)?;
         let (_, status) =
             self.descend_and_settle(&mut objective, &mut state, best.penalty, REFIT_SETTLING);
-        let rmse = Some(best.validation_rmse);
-        Ok(self.finish(&objective, state, status, best.path, rmse))
+        if matches!(status, Status::SweepLimit | Status::TimeLimit)
+            && state.notes.stage == Stage::Refit
+        {
+            return self.best_so_far(views, state, status);
+        }
+        let status = if status == Status::TimeLimit { status } else { Status::Validated };
+        Ok(finish(&objective, state, status, best.path, Some(best.validation_rmse)))
     }
+}
+
+fn best_candidate<T: Real>(progress: &Progress<T>) -> Option<Candidate> {
+    let candidates = progress.notes.candidates.iter();
+    candidates.min_by(|x, y| x.validation_rmse.total_cmp(&y.validation_rmse)).cloned()
 }
 
 /// Whether an error on the held-out part is smaller than any before.

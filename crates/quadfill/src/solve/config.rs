@@ -111,16 +111,12 @@ impl FitConfig {
         if let Solver::Gd(Some(step)) = self.solver
             && !(step.is_finite() && step > 0.0)
         {
-            return bad(format!(
-                "a step of {step} makes no sense: give a number above 0"
-            ));
+            return bad(format!("a step of {step} makes no sense: give a number above 0"));
         }
         if let Some(limit) = self.time_limit
             && !(limit.is_finite() && limit > 0.0)
         {
-            return bad(format!(
-                "a time limit of {limit} makes no sense: give seconds above 0"
-            ));
+            return bad(format!("a time limit of {limit} makes no sense: give seconds above 0"));
         }
         let rows: usize = self.model.group_sizes(sizes).iter().sum();
         if self.perturb && rows > PERTURBATION_LIMIT {

@@ -34,6 +34,8 @@ pub enum Status {
     Exact,
     /// The objective stopped falling.
     Converged,
+    /// Penalty and offsets were chosen on held-out data, and all data fitted with them.
+    Validated,
     /// No step led down any more.
     NoProgress,
     /// The iteration limit came first.

@@ -46,23 +46,12 @@ impl<T: Real> Step<T> for GaussNewton {
             let report = StepReport::at(objective, &moved);
             if report.objective < start.objective {
                 *parameters = moved;
-                self.damping = if self.damping > 1e-12 {
-                    self.damping / 10.0
-                } else {
-                    0.0
-                };
+                self.damping = if self.damping > 1e-12 { self.damping / 10.0 } else { 0.0 };
                 return report;
             }
-            self.damping = if self.damping == 0.0 {
-                1e-6
-            } else {
-                self.damping * 10.0
-            };
+            self.damping = if self.damping == 0.0 { 1e-6 } else { self.damping * 10.0 };
         }
-        StepReport {
-            stuck: true,
-            ..start
-        }
+        StepReport { stuck: true, ..start }
     }
 }
 
@@ -104,11 +93,7 @@ fn conjugate_gradients<T: Real>(
         let next = vector::dot(residual.as_slice(), preconditioned.as_slice());
         let keep = next / rho;
         rho = next;
-        for (s, p) in search
-            .as_mut_slice()
-            .iter_mut()
-            .zip(preconditioned.as_slice())
-        {
+        for (s, p) in search.as_mut_slice().iter_mut().zip(preconditioned.as_slice()) {
             *s = T::from_f64(p.to_f64() + keep * s.to_f64());
         }
     }
@@ -137,9 +122,7 @@ impl RowBlocks {
                     &|segment: &Segment, workspace: &mut Workspace<T>, out: &mut [f64]| {
                         let cells = point.row_cells(objective.views(), segment);
                         let context = point.context(segment.mode);
-                        objective
-                            .kernels()
-                            .normal_equations(&context, &cells, workspace, out);
+                        objective.kernels().normal_equations(&context, &cells, workspace, out);
                     },
                 );
                 let rows: Vec<(Vec<f64>, f64)> = sums
@@ -178,11 +161,7 @@ impl RowBlocks {
             })
             .collect();
         let numbers = factors.iter().map(|f| f.len() / n).sum::<usize>().max(1);
-        Self {
-            unknowns: n,
-            factors,
-            mean_diagonal: diagonal / numbers as f64,
-        }
+        Self { unknowns: n, factors, mean_diagonal: diagonal / numbers as f64 }
     }
 
     fn solve<T: Real>(&self, right: &Parameters<T>) -> Parameters<T> {

@@ -18,11 +18,7 @@ impl<T: Real> GradientDescent<T> {
     /// Steps of a fixed length times the gradient, or with `None` as long as a sufficient decrease
     /// allows.
     pub fn new(fixed: Option<f64>) -> Self {
-        Self {
-            fixed,
-            step: 1.0,
-            gradient: None,
-        }
+        Self { fixed, step: 1.0, gradient: None }
     }
 }
 
@@ -48,9 +44,6 @@ impl<T: Real> Step<T> for GradientDescent<T> {
             }
             self.step *= 0.5;
         }
-        StepReport {
-            stuck: true,
-            ..StepReport::at(objective, parameters)
-        }
+        StepReport { stuck: true, ..StepReport::at(objective, parameters) }
     }
 }

@@ -28,10 +28,7 @@ pub struct Lbfgs<T: Real> {
 impl<T: Real> Lbfgs<T> {
     /// Without memory.
     pub fn new() -> Self {
-        Self {
-            pairs: VecDeque::new(),
-            gradient: None,
-        }
+        Self { pairs: VecDeque::new(), gradient: None }
     }
 
     /// Minus the inverse Hessian estimate times the gradient, by the two-loop recursion.
@@ -115,10 +112,7 @@ impl<T: Real> Step<T> for Lbfgs<T> {
         self.gradient = Some(gradient);
         let had_memory = !self.pairs.is_empty();
         self.pairs.clear();
-        StepReport {
-            stuck: !had_memory,
-            ..StepReport::at(objective, parameters)
-        }
+        StepReport { stuck: !had_memory, ..StepReport::at(objective, parameters) }
     }
 }
 
@@ -144,10 +138,6 @@ impl<T: Real> Lbfgs<T> {
         if self.pairs.len() == MEMORY {
             self.pairs.pop_front();
         }
-        self.pairs.push_back(Pair {
-            step,
-            change,
-            inverse_product: 1.0 / product,
-        });
+        self.pairs.push_back(Pair { step, change, inverse_product: 1.0 / product });
     }
 }

@@ -22,13 +22,8 @@ pub(crate) fn advance_along<T: Real>(
         objective.value(&moved).total()
     };
     let start = objective.value(parameters).total();
-    let nodes: Vec<f64> = (0..=degree)
-        .map(|i| 2.0 * i as f64 / degree as f64)
-        .collect();
-    let values: Vec<f64> = nodes
-        .iter()
-        .map(|&s| if s == 0.0 { start } else { at(s) })
-        .collect();
+    let nodes: Vec<f64> = (0..=degree).map(|i| 2.0 * i as f64 / degree as f64).collect();
+    let values: Vec<f64> = nodes.iter().map(|&s| if s == 0.0 { start } else { at(s) }).collect();
     let mut best = (0.0, start);
     let mut consider = |step: f64, value: f64| {
         if value < best.1 {
@@ -59,11 +54,7 @@ pub(crate) fn advance_along<T: Real>(
 fn interpolated_minimum(nodes: &[f64], values: &[f64]) -> f64 {
     let coefficients = divided_differences(nodes, values);
     let polynomial = |x: f64| {
-        coefficients
-            .iter()
-            .zip(nodes)
-            .rev()
-            .fold(0.0, |sum, (c, node)| sum * (x - node) + c)
+        coefficients.iter().zip(nodes).rev().fold(0.0, |sum, (c, node)| sum * (x - node) + c)
     };
     let (low, high) = (nodes[0], nodes[nodes.len() - 1]);
     let grid = 64;

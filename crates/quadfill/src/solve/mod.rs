@@ -7,6 +7,7 @@ pub mod als;
 mod automatic;
 mod config;
 mod events;
+mod exact;
 mod fit;
 mod gauss_newton;
 mod gradient;

@@ -63,40 +63,22 @@ mod tests {
 
     #[test]
     fn a_schedule_falls_geometrically_from_first_to_last() {
-        let schedule = Schedule {
-            first: 100.0,
-            last: 0.01,
-            steps: 5,
-        };
+        let schedule = Schedule { first: 100.0, last: 0.01, steps: 5 };
         let penalties: Vec<f64> = (0..5).map(|i| schedule.penalty(i)).collect();
         for (got, expected) in penalties.iter().zip([100.0, 10.0, 1.0, 0.1, 0.01]) {
             assert!((got / expected - 1.0).abs() < 1e-12);
         }
-        assert_eq!(
-            Schedule {
-                first: 1.0,
-                last: 0.5,
-                steps: 1
-            }
-            .penalty(0),
-            0.5
-        );
+        assert_eq!(Schedule { first: 1.0, last: 0.5, steps: 1 }.penalty(0), 0.5);
     }
 
     fn point(train_rmse: f64, validation: f64) -> PathPoint {
-        PathPoint {
-            penalty: 1.0,
-            train_rmse,
-            validation_rmse: Some(validation),
-            seconds: 0.0,
-        }
+        PathPoint { penalty: 1.0, train_rmse, validation_rmse: Some(validation), seconds: 0.0 }
     }
 
     #[test]
     fn a_level_residual_is_noise_and_a_falling_one_is_not() {
-        let level: Vec<_> = (0..100)
-            .map(|i| point(1.0f64.max(2.0 - 0.1 * f64::from(i)), 0.0))
-            .collect();
+        let level: Vec<_> =
+            (0..100).map(|i| point(1.0f64.max(2.0 - 0.1 * f64::from(i)), 0.0)).collect();
         assert!(has_levelled_off(&level, 10, 1.0));
         let falling: Vec<_> = (0..100).map(|i| point(0.9f64.powi(i), 0.0)).collect();
         assert!(!has_levelled_off(&falling, 10, 1.0));
@@ -105,9 +87,7 @@ mod tests {
     #[test]
     fn the_best_point_is_left_only_after_some_patience() {
         let errors = |n: u32| {
-            (0..n)
-                .map(|i| point(1.0, f64::from(i).mul_add(-0.1, 1.0).abs()))
-                .collect::<Vec<_>>()
+            (0..n).map(|i| point(1.0, f64::from(i).mul_add(-0.1, 1.0).abs())).collect::<Vec<_>>()
         };
         assert_eq!(best_point(&errors(20)), Some(10));
         assert!(!is_past_best(&errors(14), 5));

@@ -73,19 +73,11 @@ impl RowProblem<'_> {
                     let small = value - new_value <= 1e-12 * value;
                     (value, data) = (new_value, new_data);
                     step.copy_from_slice(&scratch.trial[..step.len()]);
-                    damping = if damping > 1e-8 * scale {
-                        damping / 8.0
-                    } else {
-                        0.0
-                    };
+                    damping = if damping > 1e-8 * scale { damping / 8.0 } else { 0.0 };
                     accepted = !small;
                     break;
                 }
-                damping = if damping == 0.0 {
-                    1e-3 * scale
-                } else {
-                    damping * 8.0
-                };
+                damping = if damping == 0.0 { 1e-3 * scale } else { damping * 8.0 };
             }
             if !accepted {
                 break;
@@ -99,12 +91,7 @@ impl RowProblem<'_> {
         let rank = self.row.len();
         self.fill_z(step, scratch);
         let data = self.times_z(scratch).max(0.0);
-        let squared: f64 = self
-            .row
-            .iter()
-            .zip(step)
-            .map(|(u, d)| (u + d) * (u + d))
-            .sum();
+        let squared: f64 = self.row.iter().zip(step).map(|(u, d)| (u + d) * (u + d)).sum();
         let mut value = data + self.ridge * squared;
         if let Some(ridge) = self.bias_ridge {
             value += ridge * (self.bias + step[rank]).powi(2);
@@ -119,11 +106,7 @@ impl RowProblem<'_> {
     fn fill_z(&self, step: &[f64], scratch: &mut RowScratch) {
         let rank = self.row.len();
         let squared: f64 = step[..rank].iter().map(|d| d * d).sum();
-        let bias = if self.bias_ridge.is_some() {
-            step[rank]
-        } else {
-            0.0
-        };
+        let bias = if self.bias_ridge.is_some() { step[rank] } else { 0.0 };
         scratch.z[..rank].copy_from_slice(&step[..rank]);
         scratch.z[rank] = bias + self.own * squared;
         scratch.z[rank + 1] = -1.0;

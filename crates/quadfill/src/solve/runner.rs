@@ -64,13 +64,7 @@ impl<'a, T: Real> Runner<'a, T> {
         seconds_before: f64,
         modes: Vec<Mode>,
     ) -> Self {
-        Self {
-            config,
-            modes,
-            observer,
-            clock: Instant::now(),
-            seconds_before,
-        }
+        Self { config, modes, observer, clock: Instant::now(), seconds_before }
     }
 
     fn seconds(&self) -> f64 {
@@ -94,11 +88,9 @@ impl<'a, T: Real> Runner<'a, T> {
         } else {
             None
         };
-        Ok(
-            Objective::new(views, spec, penalty, self.config.penalty_scale)
-                .with_incoherence(self.config.incoherence)
-                .with_perturbation(perturbation),
-        )
+        Ok(Objective::new(views, spec, penalty, self.config.penalty_scale)
+            .with_incoherence(self.config.incoherence)
+            .with_perturbation(perturbation))
     }
 
     /// Where a path begins: the largest penalty, and small factors that can grow below it.
@@ -109,16 +101,9 @@ impl<'a, T: Real> Runner<'a, T> {
     ) -> Result<(f64, Parameters<T>)> {
         let mut parameters = start::offsets_only(spec, views);
         let objective = self.objective(views, spec, 0.0)?;
-        let deviation = objective
-            .data_value(&parameters)
-            .sqrt()
-            .max(f64::MIN_POSITIVE);
+        let deviation = objective.data_value(&parameters).sqrt().max(f64::MIN_POSITIVE);
         if spec.interaction == Interaction::Cp {
-            return Ok(start::product_path_start(
-                objective,
-                deviation,
-                self.config.seed,
-            ));
+            return Ok(start::product_path_start(objective, deviation, self.config.seed));
         }
         let spectrum = Spectrum::new(&objective, &parameters, spec.rank, self.config.seed);
         spectrum.write_factors(&mut parameters, 0.1 * deviation.sqrt());
@@ -157,26 +142,15 @@ impl<'a, T: Real> Runner<'a, T> {
         &mut self,
         objective: &mut Objective<'_, T>,
         progress: &mut Progress<T>,
-        steps: Steps<'_, T>,
+        steps: &mut Steps<'_, T>,
         mut judge: impl FnMut(&mut Progress<T>, &StepReport) -> Verdict,
     ) -> End {
-        self.observer.event(Event::Stage {
-            stage: progress.notes.stage,
-            steps: steps.count,
-        });
+        self.observer.event(Event::Stage { stage: progress.notes.stage, steps: steps.count });
         while progress.notes.step < steps.count {
-            if self
-                .config
-                .sweeps
-                .is_some_and(|most| progress.notes.sweeps >= most)
-            {
+            if self.config.sweeps.is_some_and(|most| progress.notes.sweeps >= most) {
                 return End::Sweeps;
             }
-            if self
-                .config
-                .time_limit
-                .is_some_and(|limit| self.seconds() >= limit)
-            {
+            if self.config.time_limit.is_some_and(|limit| self.seconds() >= limit) {
                 return End::Time;
             }
             objective.set_penalty((steps.penalty)(progress.notes.step));
@@ -215,26 +189,25 @@ impl<'a, T: Real> Runner<'a, T> {
         }
         End::Done
     }
+}
 
-    /// The result, at the penalty of `objective`.
-    pub(super) fn finish(
-        &self,
-        objective: &Objective<'_, T>,
-        progress: Progress<T>,
-        status: Status,
-        path: Vec<PathPoint>,
-        validation_rmse: Option<f64>,
-    ) -> Fit<T> {
-        Fit {
-            spec: objective.spec().clone(),
-            train_rmse: objective.data_value(&progress.parameters).sqrt(),
-            parameters: progress.parameters,
-            penalty: objective.penalty(),
-            status,
-            sweeps: progress.notes.sweeps,
-            validation_rmse,
-            path,
-        }
+/// The result, at the penalty of `objective`.
+pub(super) fn finish<T: Real>(
+    objective: &Objective<'_, T>,
+    progress: Progress<T>,
+    status: Status,
+    path: Vec<PathPoint>,
+    validation_rmse: Option<f64>,
+) -> Fit<T> {
+    Fit {
+        spec: objective.spec().clone(),
+        train_rmse: objective.data_value(&progress.parameters).sqrt(),
+        parameters: progress.parameters,
+        penalty: objective.penalty(),
+        status,
+        sweeps: progress.notes.sweeps,
+        validation_rmse,
+        path,
     }
 }
 

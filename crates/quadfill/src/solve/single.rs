@@ -1,17 +1,19 @@
 //! Fits at a given penalty: one solver from a random start, or the path down to it.
 
+use super::automatic::PATH_DEPTH;
 use super::config::Solver;
-use super::events::{Fit, Stage, Status};
+use super::events::{Fit, PathPoint, Stage, Status};
 use super::gauss_newton::GaussNewton;
 use super::gradient::GradientDescent;
 use super::lbfgs::Lbfgs;
 use super::path::Schedule;
 use super::progress::Progress;
-use super::runner::{QUIET_STEPS, Runner, Steps, Verdict};
+use super::runner::{QUIET_STEPS, Runner, Steps, Verdict, finish};
 use super::start;
 use super::step::{Als, Step};
 use crate::error::Result;
 use crate::model::Offsets;
+use crate::objective::Objective;
 use crate::views::Views;
 use quadfill_kernels::Real;
 
@@ -27,27 +29,17 @@ impl<T: Real> Runner<'_, T> {
         views: &Views<T>,
         progress: Option<Progress<T>>,
     ) -> Result<Fit<T>> {
-        let spec = self
-            .config
-            .model
-            .clone()
-            .with_offsets(self.config.offsets.unwrap_or(Offsets::None));
-        let mut progress = match progress {
-            Some(progress) => progress,
-            None => {
-                let lambda_max = if self.config.penalty.is_some() {
-                    0.0
-                } else {
-                    self.path_start(views, &spec)?.0
-                };
-                let parameters = start::random(&spec, views, self.config.seed);
-                self.begin(Stage::Solve, &spec, lambda_max, parameters, None)
-            }
+        let spec =
+            self.config.model.clone().with_offsets(self.config.offsets.unwrap_or(Offsets::None));
+        let mut progress = if let Some(progress) = progress {
+            progress
+        } else {
+            let lambda_max =
+                if self.config.penalty.is_some() { 0.0 } else { self.path_start(views, &spec)?.0 };
+            let parameters = start::random(&spec, views, self.config.seed);
+            self.begin(Stage::Solve, &spec, lambda_max, parameters, None)
         };
-        let penalty = self
-            .config
-            .penalty
-            .unwrap_or(SMALL_PENALTY * progress.notes.lambda_max);
+        let penalty = self.config.penalty.unwrap_or(SMALL_PENALTY * progress.notes.lambda_max);
         let (mut solver, most): (Box<dyn Step<T>>, usize) = match self.config.solver {
             Solver::Path | Solver::Als => (Box::new(Als), 500),
             Solver::Gd(step) => (Box::new(GradientDescent::new(step)), 20_000),
@@ -58,25 +50,21 @@ impl<T: Real> Runner<'_, T> {
         let count = self.config.sweeps.unwrap_or(most);
         let end = self.settle(&mut objective, &mut progress, solver.as_mut(), count);
         let path = progress.notes.path.clone();
-        Ok(self.finish(&objective, progress, end, path, None))
+        Ok(finish(&objective, progress, end, path, None))
     }
 
     /// Steps at the objective's own penalty until it stops falling.
     pub(super) fn settle(
         &mut self,
-        objective: &mut crate::objective::Objective<'_, T>,
+        objective: &mut Objective<'_, T>,
         progress: &mut Progress<T>,
         solver: &mut dyn Step<T>,
         count: usize,
     ) -> Status {
         let penalty = objective.penalty();
         let tolerance = self.config.tolerance;
-        let steps = Steps {
-            count,
-            solver,
-            penalty: &|_| penalty,
-        };
-        let end = self.run(objective, progress, steps, |progress, _| Verdict {
+        let mut steps = Steps { count, solver, penalty: &|_| penalty };
+        let end = self.run(objective, progress, &mut steps, |progress, _| Verdict {
             validation_rmse: None,
             leave: tolerance > 0.0 && progress.notes.quiet >= QUIET_STEPS,
         });
@@ -90,50 +78,39 @@ impl<T: Real> Runner<'_, T> {
         penalty: f64,
         progress: Option<Progress<T>>,
     ) -> Result<Fit<T>> {
-        let spec = self
-            .config
-            .model
-            .clone()
-            .with_offsets(self.config.offsets.unwrap_or(Offsets::None));
-        let mut progress = match progress {
-            Some(progress) => progress,
-            None => {
-                let (lambda_max, parameters) = self.path_start(views, &spec)?;
-                self.begin(Stage::Refit, &spec, lambda_max, parameters, None)
-            }
+        let spec =
+            self.config.model.clone().with_offsets(self.config.offsets.unwrap_or(Offsets::None));
+        let mut progress = if let Some(progress) = progress {
+            progress
+        } else {
+            let (lambda_max, parameters) = self.path_start(views, &spec)?;
+            self.begin(Stage::Refit, &spec, lambda_max, parameters, None)
         };
         let mut objective = self.objective(views, &spec, penalty)?;
         let path = self.descend_and_settle(&mut objective, &mut progress, penalty, SETTLING_SWEEPS);
-        Ok(self.finish(&objective, progress, path.1, path.0, None))
+        Ok(finish(&objective, progress, path.1, path.0, None))
     }
 
     /// Goes down to `penalty` from the start of the path and stays there until the objective stops
     /// falling. Returns the way down and the status.
     pub(super) fn descend_and_settle(
         &mut self,
-        objective: &mut crate::objective::Objective<'_, T>,
+        objective: &mut Objective<'_, T>,
         progress: &mut Progress<T>,
         penalty: f64,
         settling: usize,
-    ) -> (Vec<super::PathPoint>, Status) {
+    ) -> (Vec<PathPoint>, Status) {
         let first = progress.notes.lambda_max;
-        let last = penalty.max(first * super::automatic::PATH_DEPTH);
+        let last = penalty.max(first * PATH_DEPTH);
         let decades = (first / last).log10();
         let all = self.path_steps(objective.views());
-        let share = decades / -super::automatic::PATH_DEPTH.log10();
+        let share = decades / -PATH_DEPTH.log10();
         let steps = ((all as f64 * share).ceil() as usize).clamp(1, all);
-        let schedule = Schedule {
-            first,
-            last: last.min(first.max(penalty)),
-            steps,
-        };
+        let schedule = Schedule { first, last: last.min(first.max(penalty)), steps };
         if progress.notes.stage == Stage::Refit {
-            let plan = Steps {
-                count: steps,
-                solver: &mut Als,
-                penalty: &|i| schedule.penalty(i),
-            };
-            let end = self.run(objective, progress, plan, |_, _| Verdict::default());
+            let mut plan =
+                Steps { count: steps, solver: &mut Als, penalty: &|i| schedule.penalty(i) };
+            let end = self.run(objective, progress, &mut plan, |_, _| Verdict::default());
             if end.is_limit() {
                 return (progress.notes.path.clone(), end.status(Status::SweepLimit));
             }

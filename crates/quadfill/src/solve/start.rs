@@ -31,11 +31,7 @@ impl Spectrum {
         let rows = parameters.layout().rows().to_vec();
         let scales = row_scales(objective, &rows);
         let n = scales.len();
-        let steps = if objective.views().len() > 1_000_000 {
-            40.max(2 * wanted + 10)
-        } else {
-            300
-        };
+        let steps = if objective.views().len() > 1_000_000 { 40.max(2 * wanted + 10) } else { 300 };
         let ritz = lanczos::largest(n, wanted.min(n), steps.min(n), seed, |v, out| {
             let scaled: Vec<f64> = v.iter().zip(&scales).map(|(v, s)| v * s).collect();
             apply_slope(objective, parameters, &scaled, out);
@@ -51,16 +47,8 @@ impl Spectrum {
         let largest = ritz.values.first().copied().unwrap_or(0.0);
         let magnitude = ritz.values.iter().fold(0.0f64, |max, v| max.max(v.abs()));
         // Where even the first eigenvalue is not positive zero is optimal for every penalty.
-        let lambda_max = if largest > 0.0 {
-            largest
-        } else {
-            magnitude.max(f64::MIN_POSITIVE)
-        };
-        Self {
-            lambda_max,
-            values: ritz.values,
-            vectors,
-        }
+        let lambda_max = if largest > 0.0 { largest } else { magnitude.max(f64::MIN_POSITIVE) };
+        Self { lambda_max, values: ritz.values, vectors }
     }
 
     /// Factors on the eigenvectors, each with root mean square `size` where its eigenvalue is the
@@ -68,21 +56,9 @@ impl Spectrum {
     pub fn write_factors<T: Real>(&self, parameters: &mut Parameters<T>, size: f64) {
         let rows = parameters.layout().rows().to_vec();
         let n: usize = rows.iter().sum();
-        for (column, vector) in self
-            .vectors
-            .iter()
-            .enumerate()
-            .take(parameters.layout().rank())
-        {
-            let share = (self.values[column] / self.lambda_max)
-                .clamp(0.01, 1.0)
-                .sqrt();
-            let length = vector
-                .iter()
-                .map(|v| v * v)
-                .sum::<f64>()
-                .sqrt()
-                .max(f64::MIN_POSITIVE);
+        for (column, vector) in self.vectors.iter().enumerate().take(parameters.layout().rank()) {
+            let share = (self.values[column] / self.lambda_max).clamp(0.01, 1.0).sqrt();
+            let length = vector.iter().map(|v| v * v).sum::<f64>().sqrt().max(f64::MIN_POSITIVE);
             let scale = size * share * (n as f64).sqrt() / length;
             let mut stacked = 0;
             for (group, &count) in rows.iter().enumerate() {
@@ -168,10 +144,7 @@ pub fn offsets_only<T: Real>(spec: &ModelSpec, views: &Views<T>) -> Parameters<T
     }
     if spec.offsets == Offsets::Modes {
         // A rank-one model with zero factors is its biases.
-        let plain = ModelSpec {
-            rank: 1,
-            ..spec.clone()
-        };
+        let plain = ModelSpec { rank: 1, ..spec.clone() };
         let objective = Objective::new(views, &plain, 1.0, crate::objective::PenaltyScale::Uniform);
         let mut biases = Parameters::<T>::zeros(&plain, &sizes);
         biases.mean = parameters.mean;

@@ -19,11 +19,7 @@ impl StepReport {
     /// The report at a point.
     pub fn at<T: Real>(objective: &Objective<'_, T>, parameters: &Parameters<T>) -> Self {
         let value = objective.value(parameters);
-        Self {
-            objective: value.total(),
-            data: value.data,
-            stuck: false,
-        }
+        Self { objective: value.total(), data: value.data, stuck: false }
     }
 }
 
@@ -41,10 +37,6 @@ impl<T: Real> Step<T> for Als {
     fn step(&mut self, objective: &Objective<'_, T>, parameters: &mut Parameters<T>) -> StepReport {
         let data = super::als::sweep(objective, parameters);
         let rest = objective.penalty_value(parameters);
-        StepReport {
-            objective: data + rest,
-            data,
-            stuck: false,
-        }
+        StepReport { objective: data + rest, data, stuck: false }
     }
 }

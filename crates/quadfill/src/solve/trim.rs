@@ -50,8 +50,7 @@ pub(crate) fn keep_principal<T: Real>(
     kept.mean = parameters.mean;
     for (group, rows) in spec.group_sizes(sizes).into_iter().enumerate() {
         for label in 0..rows {
-            kept.row_mut(group, label)
-                .copy_from_slice(&parameters.row(group, label)[..spec.rank]);
+            kept.row_mut(group, label).copy_from_slice(&parameters.row(group, label)[..spec.rank]);
             if kept.layout().has_biases() {
                 kept.set_bias(group, label, parameters.bias(group, label));
             }

@@ -94,13 +94,7 @@ impl<T: Real> View<T> {
                 weights[at] = weight;
             }
         });
-        Self {
-            starts,
-            others,
-            values,
-            weights,
-            width,
-        }
+        Self { starts, others, values, weights, width }
     }
 
     /// Hands out every observation as a full cell with value and weight.
@@ -113,15 +107,14 @@ impl<T: Real> View<T> {
                 let row = &self.others[at * self.width..(at + 1) * self.width];
                 cell[..mode].copy_from_slice(&row[..mode]);
                 cell[mode + 1..].copy_from_slice(&row[mode..]);
-                see(
-                    cell,
-                    self.values[at],
-                    self.weights.as_ref().map_or(T::ONE, |w| w[at]),
-                );
+                see(cell, self.values[at], self.weights.as_ref().map_or(T::ONE, |w| w[at]));
             }
         }
     }
 }
+
+/// Hands out every observation to a closure, in a fixed order.
+type Visit<'a, T> = dyn Fn(&mut dyn FnMut(&[u32], T, T)) + 'a;
 
 /// One [`View`] per mode.
 #[derive(Debug, Clone)]
@@ -147,10 +140,9 @@ impl<T: Real> Views<T> {
         let sizes = data.sizes();
         let (modes, len) = (sizes.len(), data.len());
         let weighted = data.weights().is_some();
-        let total_weight = data
-            .weights()
-            .map_or(len as f64, |w| w.iter().map(|w| w.to_f64()).sum());
-        let build = |mode: usize, visit: &dyn Fn(&mut dyn FnMut(&[u32], T, T))| {
+        let total_weight =
+            data.weights().map_or(len as f64, |w| w.iter().map(|w| w.to_f64()).sum());
+        let build = |mode: usize, visit: &Visit<'_, T>| {
             View::build(mode, sizes[mode], modes - 1, len, weighted, visit)
         };
         // Grouping keeps the order within a label. So grouping by the last mode first, and by the first
@@ -165,10 +157,7 @@ impl<T: Real> Views<T> {
             let view = build(mode, &|see| views[0].visit(0, see));
             views.push(view);
         }
-        Self {
-            views,
-            total_weight,
-        }
+        Self { views, total_weight }
     }
 
     /// The view of one mode.
@@ -235,15 +224,12 @@ fn visit_columns<T: Real>(data: &Observations<T>, see: &mut dyn FnMut(&[u32], T,
         for mode in 0..modes {
             cell[mode] = data.indices(mode)[row];
         }
-        see(
-            &cell[..modes],
-            data.values()[row],
-            data.weights().map_or(T::ONE, |w| w[row]),
-        );
+        see(&cell[..modes], data.values()[row], data.weights().map_or(T::ONE, |w| w[row]));
     }
 }
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 mod tests {
     use super::*;
     use crate::observations::{Labels, Mode, OnDuplicate};

@@ -36,16 +36,8 @@ pub struct Plan {
 impl Plan {
     /// A plan for the rows that `modes` share.
     pub fn new<T: Real>(views: &Views<T>, modes: Vec<usize>) -> Self {
-        let rows = modes
-            .iter()
-            .map(|&mode| views.view(mode).labels())
-            .max()
-            .unwrap_or(0);
-        let mut plan = Self {
-            modes,
-            units: Vec::new(),
-            heavy: Vec::new(),
-        };
+        let rows = modes.iter().map(|&mode| views.view(mode).labels()).max().unwrap_or(0);
+        let mut plan = Self { modes, units: Vec::new(), heavy: Vec::new() };
         let (mut first, mut cost) = (0, 0);
         for row in 0..rows {
             let count = plan.count(views, row);
@@ -67,10 +59,7 @@ impl Plan {
     }
 
     fn count<T: Real>(&self, views: &Views<T>, row: usize) -> usize {
-        self.modes
-            .iter()
-            .map(|&mode| views.view(mode).count(row))
-            .sum()
+        self.modes.iter().map(|&mode| views.view(mode).count(row)).sum()
     }
 
     /// The observations of a row, cut where they are many.
@@ -81,11 +70,7 @@ impl Plan {
             let (mut from, end) = (view.start(row), view.start(row + 1));
             while from < end {
                 let to = end.min(from + SEGMENT);
-                segments.push(Segment {
-                    row,
-                    mode,
-                    cells: from..to,
-                });
+                segments.push(Segment { row, mode, cells: from..to });
                 from = to;
             }
         }
@@ -109,6 +94,7 @@ impl Plan {
 }
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 mod tests {
     use super::*;
     use crate::observations::{Labels, Mode, Observations, OnDuplicate};
@@ -116,10 +102,8 @@ mod tests {
     #[test]
     fn units_cover_all_rows_and_long_rows_are_cut() {
         let n = 100_000u32;
-        let modes = vec![
-            Mode::new("a", Labels::range(n as usize)),
-            Mode::new("b", Labels::range(2)),
-        ];
+        let modes =
+            vec![Mode::new("a", Labels::range(n as usize)), Mode::new("b", Labels::range(2))];
         let second = (0..n).map(|i| u32::from(i < 10)).collect();
         let data = Observations::new(
             modes,
@@ -140,11 +124,7 @@ mod tests {
             assert_eq!(next, views.view(mode).labels());
             let cut: usize = plan.heavy().iter().map(|s| s.cells.len()).sum();
             assert_eq!(cut, if mode == 0 { 0 } else { n as usize - 10 });
-            assert!(
-                plan.heavy()
-                    .iter()
-                    .all(|s| s.cells.len() <= SEGMENT && s.row == 0)
-            );
+            assert!(plan.heavy().iter().all(|s| s.cells.len() <= SEGMENT && s.row == 0));
         }
     }
 }

@@ -10,6 +10,7 @@ use quadfill_testkit::random_kernel;
 
 /// Everything that makes up a small problem.
 #[derive(Debug, Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "each switches one term on")]
 pub(crate) struct Problem {
     pub(crate) sizes: Vec<usize>,
     pub(crate) rank: usize,
@@ -29,14 +30,7 @@ pub(crate) struct Problem {
 pub(crate) fn problems() -> impl Strategy<Value = Problem> {
     let switches = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
     let terms = (any::<bool>(), any::<bool>(), any::<bool>(), 0..3usize);
-    (
-        prop::collection::vec(2..6usize, 2..=4),
-        1..5usize,
-        switches,
-        terms,
-        1..40usize,
-        any::<u64>(),
-    )
+    (prop::collection::vec(2..6usize, 2..=4), 1..5usize, switches, terms, 1..40usize, any::<u64>())
         .prop_map(|(mut sizes, rank, switches, terms, observations, seed)| {
             let (product, diagonal, tied, weighted) = switches;
             if tied {
@@ -53,11 +47,7 @@ pub(crate) fn problems() -> impl Strategy<Value = Problem> {
                 weighted,
                 incoherent: terms.0,
                 perturbed: terms.1 && !product,
-                scale: if terms.2 {
-                    PenaltyScale::Count
-                } else {
-                    PenaltyScale::Uniform
-                },
+                scale: if terms.2 { PenaltyScale::Count } else { PenaltyScale::Uniform },
                 observations: observations.min(cells),
                 seed,
                 sizes,
@@ -79,11 +69,7 @@ impl Problem {
             ModelSpec::quadratic(Kernel::new(&rows).unwrap(), self.rank)
         };
         let spec = spec.with_offsets(self.offsets);
-        if self.tied {
-            spec.with_tied(&[0, modes - 1])
-        } else {
-            spec
-        }
+        if self.tied { spec.with_tied(&[0, modes - 1]) } else { spec }
     }
 
     pub(crate) fn data(&self) -> Observations<f64> {
@@ -91,10 +77,7 @@ impl Problem {
         streams::fill_normal(&mut draws, &mut streams::stream(self.seed, 1, 0));
         let cells: usize = self.sizes.iter().product();
         // Every third, seventh, .. cell: distinct because the step has no factor in common.
-        let step = (1..)
-            .map(|k| 2 * k * 7919 + 1)
-            .find(|s| gcd(*s, cells) == 1)
-            .unwrap();
+        let step = (1..99).map(|k| 2 * k * 7919 + 1).find(|s| gcd(*s, cells) == 1).unwrap();
         let indices = (0..self.sizes.len())
             .map(|mode| {
                 let below: usize = self.sizes[..mode].iter().product();
@@ -104,13 +87,9 @@ impl Problem {
             })
             .collect();
         let (values, weights) = draws.split_at(self.observations);
-        let weights = self
-            .weighted
-            .then(|| weights.iter().map(|w| w.abs()).collect());
+        let weights = self.weighted.then(|| weights.iter().map(|w| w.abs()).collect());
         let modes = self.sizes.iter().enumerate();
-        let modes = modes
-            .map(|(i, &n)| Mode::new(format!("m{i}"), Labels::range(n)))
-            .collect();
+        let modes = modes.map(|(i, &n)| Mode::new(format!("m{i}"), Labels::range(n))).collect();
         Observations::new(modes, indices, values.to_vec(), weights, OnDuplicate::Error).unwrap()
     }
 
@@ -120,8 +99,7 @@ impl Problem {
         Objective::new(views, &spec, 0.03, self.scale)
             .with_incoherence(self.incoherent.then(|| Incoherence::new(0.5, 0.2).unwrap()))
             .with_perturbation(
-                self.perturbed
-                    .then(|| Perturbation::random(rows, 0.02, self.seed).unwrap()),
+                self.perturbed.then(|| Perturbation::random(rows, 0.02, self.seed).unwrap()),
             )
     }
 

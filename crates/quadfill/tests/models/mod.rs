@@ -9,15 +9,7 @@ use quadfill::solve::{Fit, FitConfig, PathPoint, Status};
 use quadfill::{Labels, Mode, Real};
 
 /// Labels that trip over careless quoting and splitting.
-pub(crate) const ODD: [&str; 7] = [
-    "",
-    "a\nb",
-    "\"quoted\"",
-    "🦀",
-    "7",
-    "tab\t\\",
-    "\u{2028}\0é",
-];
+pub(crate) const ODD: [&str; 7] = ["", "a\nb", "\"quoted\"", "🦀", "7", "tab\t\\", "\u{2028}\0é"];
 
 /// Whole numbers, odd texts, and the same whole numbers again.
 pub(crate) fn modes() -> Vec<Mode> {
@@ -31,9 +23,7 @@ pub(crate) fn modes() -> Vec<Mode> {
 
 /// The first and the last mode share their factors.
 pub(crate) fn tied(offsets: Offsets) -> ModelSpec {
-    ModelSpec::quadratic(Kernel::pairwise(3), 3)
-        .with_tied(&[0, 2])
-        .with_offsets(offsets)
+    ModelSpec::quadratic(Kernel::pairwise(3), 3).with_tied(&[0, 2]).with_offsets(offsets)
 }
 
 /// A model with random numbers.
@@ -67,12 +57,8 @@ pub(crate) fn model<T: Real>(spec: &ModelSpec) -> Model<T> {
         validation_rmse: Some(2.0 / 3.0),
         path: vec![point(1.1), point(0.3)],
     };
-    let bins = vec![Binning {
-        mode: "to".to_owned(),
-        origin: 0.1,
-        width: 86_400.0,
-        count: Some(4),
-    }];
+    let bins =
+        vec![Binning { mode: "to".to_owned(), origin: 0.1, width: 86_400.0, count: Some(4) }];
     let value = "rating".to_owned();
     Model::new(fit, modes, bins, value, 100, &FitConfig::new(spec.clone()))
 }
