@@ -133,13 +133,27 @@ impl<T: Real> Gather<'_, T> {
 impl<T: Real> PerForm<T> for Gather<'_, T> {
     #[inline(always)]
     fn with<S: Simd<T>, F: LaneForm, const COUNT: usize>(self, simd: S) {
-        simd.run(GatherAs::<T, F, COUNT>(self, PhantomData));
+        // Three modes and short rows are common enough to have their loops unrolled.
+        let vectors = self.call.rank.div_ceil(S::LANES);
+        match vectors {
+            1 if COUNT == 2 => simd.run(GatherAs::<T, F, COUNT, 1>(self, PhantomData)),
+            2 if COUNT == 2 => simd.run(GatherAs::<T, F, COUNT, 2>(self, PhantomData)),
+            3 if COUNT == 2 => simd.run(GatherAs::<T, F, COUNT, 3>(self, PhantomData)),
+            4 if COUNT == 2 => simd.run(GatherAs::<T, F, COUNT, 4>(self, PhantomData)),
+            _ => simd.run(GatherAs::<T, F, COUNT, 0>(self, PhantomData)),
+        }
     }
 }
 
-struct GatherAs<'a, T, F, const COUNT: usize>(Gather<'a, T>, PhantomData<F>);
+/// The most vectors of the row worked on that are kept in registers.
+const MAX_KEPT: usize = 4;
 
-impl<T: Real, F: LaneForm, const COUNT: usize> Task<T> for GatherAs<'_, T, F, COUNT> {
+/// `COUNT` other modes and rows of `VECTORS` vectors; 0 stands for any number.
+struct GatherAs<'a, T, F, const COUNT: usize, const VECTORS: usize>(Gather<'a, T>, PhantomData<F>);
+
+impl<T: Real, F: LaneForm, const COUNT: usize, const VECTORS: usize> Task<T>
+    for GatherAs<'_, T, F, COUNT, VECTORS>
+{
     type Output = ();
 
     #[inline(always)]
@@ -149,13 +163,19 @@ impl<T: Real, F: LaneForm, const COUNT: usize> Task<T> for GatherAs<'_, T, F, CO
         // would be read again for each cell.
         let call = &{ *call };
         let count = if COUNT == 0 { call.count } else { COUNT };
-        let used = call.rank.next_multiple_of(S::LANES);
-        assert!(span.cells * S::LANES <= products.len() && used <= layout.stride);
+        let vectors = if VECTORS == 0 { call.rank.div_ceil(S::LANES) } else { VECTORS };
+        assert!(span.cells * S::LANES <= products.len() && vectors * S::LANES <= layout.stride);
+        assert!(vectors * S::LANES <= call.stride && call.row.own.len() == call.stride);
         if let Some(slopes) = &slopes {
             assert!(span.cells * layout.stride <= slopes.len());
         }
         let weights = Weights::new(simd, &call.form, count);
         let factors = &call.point.factors;
+        let mut kept = [simd.splat(T::ZERO); MAX_KEPT];
+        for (v, kept) in kept.iter_mut().enumerate().take(VECTORS) {
+            // SAFETY: the row was seen to hold all vectors.
+            *kept = unsafe { simd.load(call.row.own.as_ptr().add(v * S::LANES)) };
+        }
         for k in 0..span.cells {
             let cell = span.first + k;
             prefetch_picks(call, factors, count, cell);
@@ -165,10 +185,14 @@ impl<T: Real, F: LaneForm, const COUNT: usize> Task<T> for GatherAs<'_, T, F, CO
             }
             let starts = picks.map(|row| row * call.stride);
             let mut sum = simd.splat(T::ZERO);
-            for at in (0..used).step_by(S::LANES) {
-                // SAFETY: `Call` has checked that rows are `stride` long, which is a multiple
-                // of the lanes and at least `rank`, and `picks` that they are there.
-                let lanes = unsafe { lanes(simd, call.row.own, factors, &starts, count, at) };
+            for v in 0..vectors {
+                let at = v * S::LANES;
+                // SAFETY: `Call` has checked that rows are `stride` long, which is at least all
+                // vectors, and `picks` that they are there.
+                let mut lanes = unsafe { lanes(simd, call.row.own, factors, &starts, count, at) };
+                if VECTORS > 0 {
+                    lanes.own = kept[v];
+                }
                 let slope;
                 (slope, sum) = F::slope(simd, &weights, &lanes, count, sum);
                 if let Some(slopes) = &mut slopes {
