@@ -68,6 +68,23 @@ pub(super) fn prefetch_picks<T: Real>(
     }
 }
 
+/// Asks for the rows of a cell to be brought near, if there is such a cell.
+#[inline(always)]
+pub(super) fn fetch_early<T: Real>(call: &Call<T>, cell: usize) {
+    if cell >= call.cells() {
+        return;
+    }
+    for b in 0..call.count {
+        if call.distant[b] {
+            let row = call.row.others[cell * call.count + b] as usize;
+            let start = call.point.factors[b].as_ptr().wrapping_add(row * call.stride);
+            for line in (0..call.rank).step_by(T::LINE) {
+                prefetch(start.wrapping_add(line));
+            }
+        }
+    }
+}
+
 /// The sum of the biases in `biases` that belong to `picks`.
 #[inline(always)]
 pub(super) fn bias_of<T: Real>(

@@ -1,7 +1,7 @@
 //! Normal equations: the Gram matrix of slopes and residuals.
 
 use super::call::Call;
-use super::features::Span;
+use super::features::{Span, fetch_early};
 use super::plan::Tile;
 use super::residual::gather;
 use super::workspace::{Layout, Workspace};
@@ -11,6 +11,10 @@ use crate::simd::{Simd, Task};
 /// Panels whose sums stay in `T` before they are added to the double-precision result: few
 /// enough to lose nothing of note, many enough to make the conversion cheap.
 const PANELS_PER_FLUSH: usize = 4;
+
+/// Rows of at least this many cache lines are fetched while the panel before theirs is summed up:
+/// gathering asks for more of them at a time than memory can deliver.
+const ROWS_WORTH_FETCHING_EARLY: usize = 2;
 
 pub(super) struct NormalEquations<'a, T: Real> {
     pub(super) call: Call<'a, T>,
@@ -29,6 +33,7 @@ impl<T: Real> Task<T> for NormalEquations<'_, T> {
         let panels = call.cells().div_ceil(layout.cells);
         for (panel, span) in Span::panels(call.cells(), layout).enumerate() {
             gather(simd, &call, span, layout, true, ws);
+            let next = span.first + span.cells;
             finish_panel(simd, &call, span, layout, ws);
             let triangle = Triangle {
                 layout,
@@ -37,7 +42,16 @@ impl<T: Real> Task<T> for NormalEquations<'_, T> {
                 panel: &ws.slopes,
                 sums: &mut ws.sums,
             };
-            triangle.add_tiles(simd, ws.plan.tiles(order, S::LANES, S::REGISTERS));
+            let tiles = ws.plan.tiles(order, S::LANES, S::REGISTERS);
+            triangle.add_tiles(simd, tiles, |done| {
+                // While the sums keep the arithmetic busy, the rows of the next panel come closer.
+                if call.rank >= ROWS_WORTH_FETCHING_EARLY * T::LINE {
+                    let share = |tile: usize| next + layout.cells * tile / tiles.len();
+                    for cell in share(done)..share(done + 1) {
+                        fetch_early(&call, cell);
+                    }
+                }
+            });
             if panel % PANELS_PER_FLUSH == PANELS_PER_FLUSH - 1 || panel + 1 == panels {
                 flush(&ws.sums, layout.stride, order, out);
             }
@@ -110,8 +124,9 @@ macro_rules! tiles {
 
 impl<T: Real> Triangle<'_, T> {
     #[inline(always)]
-    fn add_tiles<S: Simd<T>>(mut self, simd: S, tiles: &[Tile]) {
-        for &tile in tiles {
+    fn add_tiles<S: Simd<T>>(mut self, simd: S, tiles: &[Tile], after: impl Fn(usize)) {
+        for (done, &tile) in tiles.iter().enumerate() {
+            after(done);
             let triangle = &mut self;
             // Wide tiles are for machines with many registers; the others need not compile them.
             if S::REGISTERS <= 16 {
