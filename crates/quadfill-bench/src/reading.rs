@@ -11,7 +11,7 @@ use crate::peers::Peers;
 /// 10 M rows of `user::film::rating::time`, the time cut into bins of 20 weeks.
 pub(crate) fn run(peers: &Peers, folder: &Path) -> anyhow::Result<()> {
     let (double, comma) = (folder.join("ratings.dat"), folder.join("ratings.csv"));
-    let cells = data::ratings(71_567, 10_681, 37, 10_800_000, 2);
+    let cells = data::ratings(71_567, 10_681, 37, 11_550_000, 2);
     cells.write_text(&double, "::")?;
     cells.write_text(&comma, ",")?;
     println!("\nreading {} rows", cells.values.len());
