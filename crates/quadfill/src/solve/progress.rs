@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::events::{PathPoint, Stage};
+use super::events::{PathPoint, Stage, null_is_infinite};
 use crate::model::{ModelSpec, Offsets, Parameters};
 use quadfill_kernels::Real;
 
@@ -16,6 +16,7 @@ pub struct Candidate {
     /// The penalty at which its path began.
     pub lambda_max: f64,
     /// The error there.
+    #[serde(deserialize_with = "null_is_infinite")]
     pub validation_rmse: f64,
     /// Its path.
     pub path: Vec<PathPoint>,
@@ -35,6 +36,7 @@ pub struct ProgressNotes {
     /// Where the stage's path began.
     pub lambda_max: f64,
     /// The objective after the last step.
+    #[serde(deserialize_with = "null_is_infinite")]
     pub objective: f64,
     /// How many of the last steps hardly lowered it.
     pub quiet: usize,
@@ -53,6 +55,6 @@ pub struct Progress<T: Real> {
     pub notes: ProgressNotes,
     /// The parameters there.
     pub parameters: Parameters<T>,
-    /// The best parameters on the held-out part so far, for models that cannot find back to them.
+    /// The best parameters on the held-out part so far.
     pub best: Option<Parameters<T>>,
 }
