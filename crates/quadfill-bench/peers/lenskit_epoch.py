@@ -18,4 +18,4 @@ def fit(epochs):
 
 
 fit(1)
-print((cpu(lambda: fit(5)) - cpu(lambda: fit(1))) / 4)
+print(min(cpu(lambda: fit(5)) - cpu(lambda: fit(1)) for _ in range(2)) / 4)

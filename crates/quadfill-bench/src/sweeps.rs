@@ -25,7 +25,7 @@ fn sweep_time<T: Real>(views: &Views<T>, rank: usize, threads: usize) -> anyhow:
     let together = (2_000_000 / views.len()).max(1);
     let timing = pool(threads)?.install(|| {
         als::sweep(&objective, &mut parameters);
-        clock::median(5, || {
+        clock::best(9, || {
             for _ in 0..together {
                 als::sweep(&objective, &mut parameters);
             }
