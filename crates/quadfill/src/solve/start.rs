@@ -31,7 +31,8 @@ impl Spectrum {
         let rows = parameters.layout().rows().to_vec();
         let scales = row_scales(objective, &rows);
         let n = scales.len();
-        let steps = if objective.views().len() > 1_000_000 { 40.max(2 * wanted + 10) } else { 300 };
+        // A path only needs to start near the eigenvectors; with many rows each step is memory.
+        let steps = if objective.views().len() > 1_000_000 { wanted + 12 } else { 300 };
         let ritz = lanczos::largest(n, wanted.min(n), steps.min(n), seed, |v, out| {
             let scaled: Vec<f64> = v.iter().zip(&scales).map(|(v, s)| v * s).collect();
             apply_slope(objective, parameters, &scaled, out);
