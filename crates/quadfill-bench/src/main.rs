@@ -14,9 +14,6 @@ mod sweeps;
 use anyhow::{Context, bail};
 use std::path::PathBuf;
 
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 fn main() -> anyhow::Result<()> {
     let mut peers = None;
     let mut only = None;

@@ -20,9 +20,6 @@ use clap::Parser;
 
 use flags::{Cli, Refusal};
 
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 /// The exit code of whatever the user can mend.
 const MENDABLE: u8 = 2;
 
