@@ -66,7 +66,7 @@ fn times_are_cut_into_bins() {
         bins: vec![BinSpec::parse(bin).expect("a bin")],
         ..ReadOptions::default()
     };
-    let text = "user,time,stars\n1,1000,4\n1,4599.5,3\n2,4600,2\n2,11800,1\n";
+    let text = "user,time,stars\n1,1000,4\n2,4599.5,3\n3,4600,2\n4,11800,1\n";
     let data = read_bytes::<f64>("t.csv", text.as_bytes(), &options("time=1h")).expect("read");
     assert_eq!(data.bins[0].origin, 1000.0);
     assert_eq!(data.bins[0].width, 3600.0);
