@@ -412,13 +412,7 @@ fn write_row<T: Real>(
     label: usize,
     value: impl Fn(usize) -> f64,
 ) {
-    for (column, o) in out.row_mut(group, label).iter_mut().enumerate() {
-        *o = T::from_f64(value(column));
-    }
-    if out.layout().has_biases() {
-        let rank = out.layout().rank();
-        out.set_bias(group, label, T::from_f64(value(rank)));
-    }
+    map_row(out, group, label, |column, _| value(column));
 }
 
 fn add_to_row<T: Real>(
@@ -427,12 +421,21 @@ fn add_to_row<T: Real>(
     label: usize,
     value: impl Fn(usize) -> f64,
 ) {
+    map_row(out, group, label, |column, before| before + value(column));
+}
+
+/// Replaces every number of a row; its bias, where there is one, comes as the column after the last.
+fn map_row<T: Real>(
+    out: &mut Parameters<T>,
+    group: usize,
+    label: usize,
+    change: impl Fn(usize, f64) -> f64,
+) {
     for (column, o) in out.row_mut(group, label).iter_mut().enumerate() {
-        *o = T::from_f64(o.to_f64() + value(column));
+        *o = T::from_f64(change(column, o.to_f64()));
     }
     if out.layout().has_biases() {
-        let rank = out.layout().rank();
-        let bias = out.bias(group, label).to_f64() + value(rank);
+        let bias = change(out.layout().rank(), out.bias(group, label).to_f64());
         out.set_bias(group, label, T::from_f64(bias));
     }
 }
