@@ -1,9 +1,9 @@
-//! Dense eigenproblems. The one place that names the linear algebra library.
+//! Dense eigenproblems and factorizations. The one place that names the linear algebra library.
 
 use faer::diag::Diag;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_scratch};
-use faer::{Mat, MatRef, Par};
+use faer::{Mat, MatMut, MatRef, Par};
 
 /// All eigenpairs of a symmetric matrix.
 #[derive(Clone, Debug, PartialEq)]
@@ -67,4 +67,32 @@ pub fn symmetric_eigen(a: &[f64], n: usize) -> Option<Eigen> {
             .flat_map(|column| column.iter().copied().collect::<Vec<_>>())
             .collect(),
     })
+}
+
+/// Overwrites the lower triangle of the symmetric matrix of order `n` with its Cholesky factor,
+/// row-major, and says whether there is one. Where there is, the matrix is positive definite but for
+/// rounding: an eigenvalue is below zero by at most `2 (n + 1)` times the machine epsilon times the
+/// trace.
+///
+/// Runs on the calling thread, so the bits do not depend on how many there are.
+///
+/// ```
+/// assert!(quadfill_kernels::dense::cholesky(&mut [2.0, 0.0, 1.0, 2.0], 2));
+/// assert!(!quadfill_kernels::dense::cholesky(&mut [1.0, 0.0, 2.0, 1.0], 2));
+/// ```
+///
+/// # Panics
+/// Unless `a` has `n * n` entries.
+pub fn cholesky(a: &mut [f64], n: usize) -> bool {
+    use faer::linalg::cholesky::llt::factor::{cholesky_in_place, cholesky_in_place_scratch};
+    assert_eq!(a.len(), n * n, "entries of the matrix");
+    if !a.iter().all(|x| x.is_finite()) {
+        return false;
+    }
+    let scratch = cholesky_in_place_scratch::<f64>(n, Par::Seq, faer::Spec::default());
+    let matrix = MatMut::from_row_major_slice_mut(a, n, n);
+    let regularization = faer::linalg::cholesky::llt::factor::LltRegularization::default();
+    let (spec, stack) = (faer::Spec::default(), &mut MemBuffer::new(scratch));
+    cholesky_in_place(matrix, regularization, Par::Seq, MemStack::new(stack), spec)
+        .is_ok()
 }

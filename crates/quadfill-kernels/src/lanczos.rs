@@ -65,6 +65,69 @@ pub fn largest(
     search.ritz(wanted, apply)
 }
 
+/// What one random start tells about both ends of a spectrum.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ends {
+    /// The smallest Ritz value: never below the smallest eigenvalue, but for rounding.
+    pub smallest: f64,
+    /// The largest Ritz value: never above the largest eigenvalue, but for rounding.
+    pub largest: f64,
+    /// The vector that belongs to `smallest`.
+    pub vector: Vec<f64>,
+    /// How many times the operator was applied.
+    pub steps: usize,
+}
+
+impl Ends {
+    /// A lower bound on the smallest eigenvalue of an operator of order `n` that holds with
+    /// probability `1 - 2 delta` over the random start, or `None` after too few steps to say.
+    ///
+    /// With `e = (ln(1.648 sqrt(n) / delta) / (2k - 1))^2` after `k` steps, each end is missed by at
+    /// most a share `e` of the width of the spectrum, with probability `1 - delta` (Kuczyński and
+    /// Woźniakowski 1992). So the width is at most `(largest - smallest) / (1 - 2e)`.
+    pub fn lower_bound(&self, n: usize, delta: f64) -> Option<f64> {
+        let missed =
+            ((1.648 * (n as f64).sqrt() / delta).ln() / (2.0 * self.steps as f64 - 1.0)).powi(2);
+        let width = (self.largest - self.smallest) / (1.0 - 2.0 * missed);
+        (missed < 0.5).then_some(self.smallest - missed * width)
+    }
+}
+
+/// Both ends of the spectrum of a symmetric operator of order `n` after `steps` Lanczos steps from
+/// one random start; fewer only where the vectors reached are closed under the operator. `None`
+/// where the operator makes numbers that are not finite, or `n` is 0.
+///
+/// ```
+/// let apply = |x: &[f64], y: &mut [f64]| {
+///     for (i, (y, x)) in y.iter_mut().zip(x).enumerate() {
+///         *y = i as f64 * x;
+///     }
+/// };
+/// let ends = quadfill_kernels::lanczos::ends(500, 60, 1, apply).unwrap();
+/// assert!(ends.smallest < 1.0 && ends.largest > 498.0);
+/// assert!(ends.lower_bound(500, 1e-9).unwrap() < 0.0);
+/// ```
+pub fn ends(
+    n: usize,
+    steps: usize,
+    seed: u64,
+    mut apply: impl FnMut(&[f64], &mut [f64]),
+) -> Option<Ends> {
+    let mut search = Search::new(n, seed);
+    search.next = search.fresh();
+    let mut product = vec![0.0; n];
+    while search.steps() < steps.max(1) {
+        let Some(start) = search.next.take() else {
+            break;
+        };
+        apply(&start, &mut product);
+        search.step(start, &mut product);
+    }
+    let (m, eigen) = (search.steps(), search.small_eigen()?);
+    let (&smallest, &largest) = (eigen.values.first()?, eigen.values.last()?);
+    Some(Ends { smallest, largest, vector: search.combine(eigen.vector(0)), steps: m })
+}
+
 /// An orthonormal basis in which the operator is tridiagonal.
 struct Search {
     n: usize,
@@ -174,6 +237,17 @@ impl Search {
         (m - wanted..m).all(|i| (outward * eigen.vector(i)[m - 1]).abs() <= enough)
     }
 
+    /// A vector from its coordinates in the basis.
+    fn combine(&self, coordinates: &[f64]) -> Vec<f64> {
+        let mut vector = vec![0.0; self.n];
+        for (b, &weight) in self.basis.iter().zip(coordinates) {
+            for (x, b) in vector.iter_mut().zip(b) {
+                *x += weight * b;
+            }
+        }
+        vector
+    }
+
     fn ritz(&self, wanted: usize, mut apply: impl FnMut(&[f64], &mut [f64])) -> Ritz {
         let mut ritz = Ritz { values: Vec::new(), vectors: Vec::new(), residuals: Vec::new() };
         let (m, Some(eigen)) = (self.steps(), self.small_eigen()) else {
@@ -182,12 +256,7 @@ impl Search {
         let mut product = vec![0.0; self.n];
         for i in (0..m).rev().take(wanted) {
             let theta = eigen.values[i];
-            let mut vector = vec![0.0; self.n];
-            for (b, &weight) in self.basis.iter().zip(eigen.vector(i)) {
-                for (x, b) in vector.iter_mut().zip(b) {
-                    *x += weight * b;
-                }
-            }
+            let vector = self.combine(eigen.vector(i));
             apply(&vector, &mut product);
             for (p, x) in product.iter_mut().zip(&vector) {
                 *p -= theta * x;

@@ -9,9 +9,10 @@
 //! ```
 //!
 //! The modules follow the way of the data: [`observations`] → [`views`] → [`model`] →
-//! [`objective`] → [`solve`] → [`file`](mod@file) → [`apply`].
+//! [`objective`] → [`solve`] and [`certify`](mod@certify) → [`file`](mod@file) → [`apply`].
 
 pub mod apply;
+pub mod certify;
 pub mod error;
 pub mod file;
 pub mod model;

@@ -29,6 +29,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::apply::Predictor;
+use crate::certify::Certificate;
 use crate::error::{Error, Result};
 use crate::model::{ModelSpec, Parameters};
 use crate::observations::{Binning, Mode};
@@ -97,6 +98,9 @@ pub struct ModelNotes {
     pub validation_rmse: Option<f64>,
     /// The path that led here.
     pub path: Vec<StoredPoint>,
+    /// How far the fit is from the global optimum, where that is known.
+    #[serde(default)]
+    pub certificate: Option<Certificate>,
 }
 
 /// A [`PathPoint`](crate::solve::PathPoint) without its time.
@@ -141,6 +145,7 @@ impl<T: Real> Model<T> {
                 train_rmse: fit.train_rmse,
                 validation_rmse: fit.validation_rmse,
                 path: fit.path.iter().map(point).collect(),
+                certificate: fit.certificate,
             },
             spec: fit.spec,
             parameters: fit.parameters,

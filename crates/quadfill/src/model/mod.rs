@@ -3,9 +3,11 @@
 mod freedom;
 mod kernel;
 mod parameters;
+mod principal;
 
 pub use kernel::Kernel;
 pub use parameters::{Layout, Parameters};
+pub(crate) use principal::{keep_principal, rotate_to_principal_axes};
 
 use serde::{Deserialize, Serialize};
 

@@ -52,6 +52,11 @@ impl Layout {
         &self.rows
     }
 
+    /// For each mode the factor matrix it uses.
+    pub fn groups(&self) -> &[usize] {
+        &self.groups
+    }
+
     /// Whether biases are fitted.
     pub fn has_biases(&self) -> bool {
         self.biases.is_some()

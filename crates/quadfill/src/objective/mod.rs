@@ -9,9 +9,11 @@
 
 mod point;
 mod rows;
+mod slope;
 mod terms;
 
 pub use point::Point;
+pub use slope::DataSlope;
 pub use terms::{Incoherence, PERTURBATION_LIMIT, PenaltyScale, Perturbation};
 
 use crate::model::{Interaction, ModelSpec, Parameters};
@@ -178,16 +180,16 @@ impl<'a, T: Real> Objective<'a, T> {
 
     /// Everything but the data term.
     pub fn penalty_value(&self, parameters: &Parameters<T>) -> f64 {
-        let value = self.value_without_data(parameters);
-        value.penalty + value.incoherence + value.perturbation
+        self.penalties(parameters).total()
     }
 
     /// The objective at a point, term by term.
     pub fn value(&self, parameters: &Parameters<T>) -> Value {
-        Value { data: self.data_value(parameters), ..self.value_without_data(parameters) }
+        Value { data: self.data_value(parameters), ..self.penalties(parameters) }
     }
 
-    fn value_without_data(&self, parameters: &Parameters<T>) -> Value {
+    /// Everything but the data term, term by term, with 0 for the data.
+    pub fn penalties(&self, parameters: &Parameters<T>) -> Value {
         let (mut penalties, mut quartics) = (Vec::new(), Vec::new());
         for (group, &rows) in parameters.layout().rows().iter().enumerate() {
             for label in 0..rows {

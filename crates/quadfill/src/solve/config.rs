@@ -4,7 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::model::{Interaction, ModelSpec, Offsets};
-use crate::objective::{Incoherence, PERTURBATION_LIMIT, PenaltyScale};
+use crate::objective::{Incoherence, Objective, PERTURBATION_LIMIT, PenaltyScale, Perturbation};
+use crate::views::Views;
+use quadfill_kernels::Real;
 
 /// The way to a minimum.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
@@ -60,6 +62,25 @@ pub struct FitConfig {
     pub time_limit: Option<f64>,
     /// Decides hold-out, random starts and perturbation.
     pub seed: u64,
+    /// How the number of columns is found; only the path can do it by itself.
+    #[serde(default)]
+    pub rank: RankChoice,
+    /// Whether the fit ends with a certificate (quadratic models only).
+    #[serde(default)]
+    pub certify: bool,
+}
+
+/// Who decides how many columns the factors have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RankChoice {
+    /// The model says it.
+    #[default]
+    Given,
+    /// The fit finds it, and the model's rank is the most it tries. At a given penalty columns are
+    /// added until the certificate says that no more would help; otherwise rank and penalty are
+    /// chosen together, on held-out data or as the smallest rank that fits exactly.
+    Auto,
 }
 
 impl FitConfig {
@@ -79,7 +100,27 @@ impl FitConfig {
             tolerance: 1e-7,
             time_limit: None,
             seed: 0,
+            rank: RankChoice::Given,
+            certify: true,
         }
+    }
+
+    /// The objective of a model on data, with every term that the settings ask for.
+    pub fn objective<'v, T: Real>(
+        &self,
+        views: &'v Views<T>,
+        spec: &ModelSpec,
+        penalty: f64,
+    ) -> Result<Objective<'v, T>> {
+        let rows = spec.group_sizes(&views.sizes()).iter().sum();
+        let perturbation = if self.perturb {
+            Some(Perturbation::random(rows, self.penalty.unwrap_or(penalty), self.seed)?)
+        } else {
+            None
+        };
+        Ok(Objective::new(views, spec, penalty, self.penalty_scale)
+            .with_incoherence(self.incoherence)
+            .with_perturbation(perturbation))
     }
 
     /// Checks every setting against the data's `sizes`.
@@ -125,6 +166,23 @@ impl FitConfig {
                  {PERTURBATION_LIMIT} rows in all modes together",
                 rows * rows * 8 / 1_000_000
             ));
+        }
+        if self.rank == RankChoice::Auto && self.solver != Solver::Path {
+            return bad("only the solver path finds the rank by itself: give a number, such as --rank 10"
+                .to_owned());
+        }
+        if self.rank == RankChoice::Auto
+            && self.penalty.is_some()
+            && self.model.interaction == Interaction::Cp
+        {
+            return bad("CP has no certificate by which to find the rank at a given penalty: give a \
+                        number, such as --rank 10, or leave the penalty out"
+                .to_owned());
+        }
+        if self.rank == RankChoice::Auto && self.penalty == Some(0.0) {
+            return bad("without a penalty there is no smallest rank to be certified: give --penalty a \
+                        number above 0, or leave it out"
+                .to_owned());
         }
         if self.perturb && self.model.interaction == Interaction::Cp {
             return bad("--perturb is for quadratic models only".to_owned());

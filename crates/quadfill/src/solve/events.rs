@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Deserializer, Serialize};
 
+use crate::certify::Certificate;
 use crate::model::{ModelSpec, Parameters};
 use quadfill_kernels::Real;
 
@@ -34,6 +35,8 @@ pub enum Status {
     Exact,
     /// The objective stopped falling.
     Converged,
+    /// No column of any kind lowers the objective: it is at its minimum over all ranks.
+    Certified,
     /// Penalty and offsets were chosen on held-out data, and all data fitted with them.
     Validated,
     /// No step led down any more.
@@ -42,6 +45,8 @@ pub enum Status {
     SweepLimit,
     /// The time limit came first.
     TimeLimit,
+    /// The largest rank came first.
+    RankLimit,
 }
 
 /// What is being done.
@@ -60,6 +65,8 @@ pub enum Stage {
     Refit,
     /// Runs one solver at one penalty.
     Solve,
+    /// Adds columns until no more lowers the objective.
+    Climb,
 }
 
 /// A running fit, seen from outside.
@@ -116,4 +123,6 @@ pub struct Fit<T: Real> {
     pub validation_rmse: Option<f64>,
     /// The path that led here: with hold-out, the one that was judged best.
     pub path: Vec<PathPoint>,
+    /// How far it is from the global optimum; none for CP, or where it was not asked for.
+    pub certificate: Option<Certificate>,
 }

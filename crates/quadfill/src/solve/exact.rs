@@ -7,9 +7,8 @@ use super::path::{self, Schedule};
 use super::progress::Progress;
 use super::runner::{End, Runner, Steps, Verdict};
 use super::step::Als;
-use super::trim;
 use crate::error::Result;
-use crate::model::{Interaction, ModelSpec, Offsets, Parameters};
+use crate::model::{Interaction, ModelSpec, Offsets, Parameters, keep_principal};
 use crate::objective::Objective;
 use crate::views::Views;
 use quadfill_kernels::Real;
@@ -59,7 +58,7 @@ impl<T: Real> Runner<'_, T> {
         if progress.notes.stage == Stage::Exact {
             let mut wide_objective = self.objective(views, &wide, first)?;
             let end = self.wide_path(&mut wide_objective, &mut progress, deviation);
-            let kept = trim::keep_principal(progress.parameters.clone(), &spec, &views.sizes());
+            let kept = keep_principal(progress.parameters.clone(), &spec, &views.sizes());
             let path = progress.notes.path.clone();
             progress = self.begin(Stage::Trim, &spec, first, kept, Some(&progress));
             match end {

@@ -1,6 +1,6 @@
 //! The way in: which stages a fit goes through.
 
-use super::config::{FitConfig, Solver};
+use super::config::{FitConfig, RankChoice, Solver};
 use super::events::{Fit, Observer};
 use super::progress::Progress;
 use super::runner::Runner;
@@ -59,6 +59,9 @@ fn run<T: Real>(
     let runner = Runner::new(config, observer, before, modes);
     match (config.solver, config.penalty) {
         (Solver::Path, None) => runner.automatic(views, progress),
+        (Solver::Path, Some(penalty)) if config.rank == RankChoice::Auto => {
+            runner.climb(&views, penalty, progress)
+        }
         (Solver::Path, Some(penalty)) => runner.path_to(&views, penalty, progress),
         _ => runner.single(&views, progress),
     }

@@ -17,12 +17,19 @@ const MAX_TRIES: usize = 10;
 #[derive(Debug, Default)]
 pub struct GaussNewton {
     damping: f64,
+    /// Whether to use the Hessian itself.
+    second_order: bool,
 }
 
 impl GaussNewton {
     /// Starts without damping.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Newton's method: the same with the whole Hessian, for minima with residuals that stay.
+    pub fn newton() -> Self {
+        Self { second_order: true, ..Self::default() }
     }
 }
 
@@ -40,6 +47,7 @@ impl<T: Real> Step<T> for GaussNewton {
                 &gradient,
                 &blocks,
                 self.damping * scale,
+                self.second_order,
             );
             let mut moved = parameters.clone();
             moved.advance(1.0, &direction);
@@ -55,14 +63,16 @@ impl<T: Real> Step<T> for GaussNewton {
     }
 }
 
-/// Solves `(H + damping) d = -gradient`, `H` the Gauss-Newton matrix. Directions that change no
-/// prediction are never entered, because the gradient has no part along them.
+/// Solves `(H + damping) d = -gradient`, `H` the Gauss-Newton matrix or, of second order, the Hessian,
+/// as far as it curves upwards. Directions that change no prediction are never entered, because the
+/// gradient has no part along them.
 fn conjugate_gradients<T: Real>(
     objective: &Objective<'_, T>,
     parameters: &Parameters<T>,
     gradient: &Parameters<T>,
     blocks: &RowBlocks,
     damping: f64,
+    second_order: bool,
 ) -> Parameters<T> {
     let mut solution = parameters.zeros_like();
     let mut residual = gradient.clone();
@@ -74,16 +84,23 @@ fn conjugate_gradients<T: Real>(
     let mut product = parameters.zeros_like();
     let mut rho = vector::dot(residual.as_slice(), preconditioned.as_slice());
     let start = rho;
-    for _ in 0..MAX_INNER {
+    for inner in 0..MAX_INNER {
         if rho <= 1e-12 * start || rho <= 0.0 {
             break;
         }
-        objective.gauss_newton_vec_into(parameters, &search, &mut product);
+        if second_order {
+            objective.hessian_vec_into(parameters, &search, &mut product);
+        } else {
+            objective.gauss_newton_vec_into(parameters, &search, &mut product);
+        }
         if damping > 0.0 {
             vector::add_scaled(product.as_mut_slice(), damping, search.as_slice());
         }
         let curvature = vector::dot(search.as_slice(), product.as_slice());
         if curvature <= 0.0 {
+            if inner == 0 {
+                solution = search;
+            }
             break;
         }
         let length = rho / curvature;

@@ -5,9 +5,11 @@
 
 pub mod als;
 mod automatic;
+mod climb;
 mod config;
 mod events;
 mod exact;
+mod exact_rank;
 mod fit;
 mod gauss_newton;
 mod gradient;
@@ -15,20 +17,20 @@ mod lbfgs;
 mod line;
 mod path;
 mod progress;
+mod ranks;
 mod row_newton;
 mod runner;
 mod single;
 pub mod start;
 mod step;
-mod trim;
 mod vector;
 
-pub use config::{FitConfig, Solver};
+pub use config::{FitConfig, RankChoice, Solver};
 pub(crate) use events::null_is_infinite;
 pub use events::{Event, Fit, Observer, PathPoint, Silent, Stage, Status};
 pub use fit::{fit, resume};
 pub use gauss_newton::GaussNewton;
 pub use gradient::GradientDescent;
 pub use lbfgs::Lbfgs;
-pub use progress::{Candidate, Progress, ProgressNotes};
+pub use progress::{Candidate, Progress, ProgressNotes, RankTrial, TrialResult};
 pub use step::{Als, Step, StepReport};

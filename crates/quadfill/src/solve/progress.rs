@@ -11,6 +11,8 @@ use quadfill_kernels::Real;
 pub struct Candidate {
     /// The offsets.
     pub offsets: Offsets,
+    /// The rank.
+    pub rank: usize,
     /// The best penalty on the held-out part.
     pub penalty: f64,
     /// The penalty at which its path began.
@@ -20,6 +22,27 @@ pub struct Candidate {
     pub validation_rmse: f64,
     /// Its path.
     pub path: Vec<PathPoint>,
+}
+
+/// What became of fitting the data exactly with so many columns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RankTrial {
+    /// The columns, those to spare aside.
+    pub rank: usize,
+    /// How it went.
+    pub result: TrialResult,
+}
+
+/// How a [`RankTrial`] went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TrialResult {
+    /// The residual stopped falling with columns to spare: too few, or the data are noisy.
+    Noisy,
+    /// With columns to spare the residual vanished, without them it did not.
+    Close,
+    /// The residual vanished.
+    Exact,
 }
 
 /// Everything about a running fit except its parameters.
@@ -44,6 +67,8 @@ pub struct ProgressNotes {
     pub path: Vec<PathPoint>,
     /// What hold-out has found so far.
     pub candidates: Vec<Candidate>,
+    /// The ranks at which the data were tried for being exact.
+    pub trials: Vec<RankTrial>,
     /// Seconds spent so far.
     pub seconds: f64,
 }

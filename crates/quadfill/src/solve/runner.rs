@@ -7,9 +7,10 @@ use super::events::{Event, Fit, Observer, PathPoint, Stage, Status};
 use super::progress::{Progress, ProgressNotes};
 use super::start::{self, Spectrum};
 use super::step::{Step, StepReport};
+use crate::certify::{CertifyOptions, certify};
 use crate::error::Result;
 use crate::model::{Interaction, ModelSpec, Parameters};
-use crate::objective::{Objective, Perturbation};
+use crate::objective::Objective;
 use crate::observations::Mode;
 use crate::views::Views;
 use quadfill_kernels::Real;
@@ -78,19 +79,7 @@ impl<'a, T: Real> Runner<'a, T> {
         spec: &ModelSpec,
         penalty: f64,
     ) -> Result<Objective<'v, T>> {
-        let rows = spec.group_sizes(&views.sizes()).iter().sum();
-        let perturbation = if self.config.perturb {
-            Some(Perturbation::random(
-                rows,
-                self.config.penalty.unwrap_or(penalty),
-                self.config.seed,
-            )?)
-        } else {
-            None
-        };
-        Ok(Objective::new(views, spec, penalty, self.config.penalty_scale)
-            .with_incoherence(self.config.incoherence)
-            .with_perturbation(perturbation))
+        self.config.objective(views, spec, penalty)
     }
 
     /// Where a path begins: the largest penalty, and small factors that can grow below it.
@@ -130,6 +119,7 @@ impl<'a, T: Real> Runner<'a, T> {
                 quiet: 0,
                 path: Vec::new(),
                 candidates: before.map_or_else(Vec::new, |p| p.notes.candidates.clone()),
+                trials: before.map_or_else(Vec::new, |p| p.notes.trials.clone()),
                 seconds: self.seconds(),
             },
             parameters,
@@ -189,25 +179,32 @@ impl<'a, T: Real> Runner<'a, T> {
         }
         End::Done
     }
-}
 
-/// The result, at the penalty of `objective`.
-pub(super) fn finish<T: Real>(
-    objective: &Objective<'_, T>,
-    progress: Progress<T>,
-    status: Status,
-    path: Vec<PathPoint>,
-    validation_rmse: Option<f64>,
-) -> Fit<T> {
-    Fit {
-        spec: objective.spec().clone(),
-        train_rmse: objective.data_value(&progress.parameters).sqrt(),
-        parameters: progress.parameters,
-        penalty: objective.penalty(),
-        status,
-        sweeps: progress.notes.sweeps,
-        validation_rmse,
-        path,
+    /// The result, at the penalty of `objective`.
+    pub(super) fn finish(
+        &self,
+        objective: &Objective<'_, T>,
+        progress: Progress<T>,
+        status: Status,
+        path: Vec<PathPoint>,
+        validation_rmse: Option<f64>,
+    ) -> Fit<T> {
+        let options = CertifyOptions { curvature: false, seed: self.config.seed };
+        let quadratic = objective.spec().interaction != Interaction::Cp;
+        let certificate = (self.config.certify && quadratic)
+            .then(|| certify(objective, &progress.parameters, &options).ok())
+            .flatten();
+        Fit {
+            spec: objective.spec().clone(),
+            train_rmse: objective.data_value(&progress.parameters).sqrt(),
+            parameters: progress.parameters,
+            penalty: objective.penalty(),
+            status,
+            sweeps: progress.notes.sweeps,
+            validation_rmse,
+            path,
+            certificate,
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use super::gradient::GradientDescent;
 use super::lbfgs::Lbfgs;
 use super::path::Schedule;
 use super::progress::Progress;
-use super::runner::{QUIET_STEPS, Runner, Steps, Verdict, finish};
+use super::runner::{QUIET_STEPS, Runner, Steps, Verdict};
 use super::start;
 use super::step::{Als, Step};
 use crate::error::Result;
@@ -50,7 +50,7 @@ impl<T: Real> Runner<'_, T> {
         let count = self.config.sweeps.unwrap_or(most);
         let end = self.settle(&mut objective, &mut progress, solver.as_mut(), count);
         let path = progress.notes.path.clone();
-        Ok(finish(&objective, progress, end, path, None))
+        Ok(self.finish(&objective, progress, end, path, None))
     }
 
     /// Steps at the objective's own penalty until it stops falling.
@@ -88,7 +88,7 @@ impl<T: Real> Runner<'_, T> {
         };
         let mut objective = self.objective(views, &spec, penalty)?;
         let path = self.descend_and_settle(&mut objective, &mut progress, penalty, SETTLING_SWEEPS);
-        Ok(finish(&objective, progress, path.1, path.0, None))
+        Ok(self.finish(&objective, progress, path.1, path.0, None))
     }
 
     /// Goes down to `penalty` from the start of the path and stays there until the objective stops

@@ -1,9 +1,8 @@
 //! Where a fit starts: at random, or on the leading eigenvectors of the data.
 
 use crate::model::{Interaction, ModelSpec, Offsets, Parameters};
-use crate::objective::Objective;
-use crate::views::{Segment, Views};
-use quadfill_kernels::cells::Workspace;
+use crate::objective::{DataSlope, Objective};
+use crate::views::Views;
 use quadfill_kernels::{Real, lanczos};
 
 /// The smallest penalty at which zero factors are optimal, and the directions that leave zero first
@@ -31,13 +30,16 @@ impl Spectrum {
         let rows = parameters.layout().rows().to_vec();
         let scales = row_scales(objective, &rows);
         let n = scales.len();
+        let slope = DataSlope::new(objective, parameters)
+            .expect("only quadratic models have a spectrum at zero");
         // A path only needs to start near the eigenvectors; with many rows each step is memory.
         let steps = if objective.views().len() > 1_000_000 { wanted + 12 } else { 300 };
         let ritz = lanczos::largest(n, wanted.min(n), steps.min(n), seed, |v, out| {
             let scaled: Vec<f64> = v.iter().zip(&scales).map(|(v, s)| v * s).collect();
-            apply_slope(objective, parameters, &scaled, out);
+            slope.apply(&scaled, out);
+            // The objective falls where its slope is negative.
             for (o, s) in out.iter_mut().zip(&scales) {
-                *o *= s;
+                *o *= -s;
             }
         });
         let vectors = ritz
@@ -78,60 +80,6 @@ fn row_scales<T: Real>(objective: &Objective<'_, T>, rows: &[usize]) -> Vec<f64>
         .flat_map(|(group, &n)| (0..n).map(move |label| (group, label)))
         .map(|(group, label)| 1.0 / objective.row_profile(group, label).sqrt())
         .collect()
-}
-
-/// `out = (2/m) * sum over observations of w_t r_t A_t v` with the residuals at `parameters`.
-fn apply_slope<T: Real>(
-    objective: &Objective<'_, T>,
-    parameters: &Parameters<T>,
-    v: &[f64],
-    out: &mut [f64],
-) {
-    let Interaction::Quadratic(kernel) = &objective.spec().interaction else {
-        panic!("only quadratic models have a spectrum at zero");
-    };
-    let spec = objective.spec();
-    let mut first = vec![0usize];
-    for &rows in parameters.layout().rows() {
-        first.push(first[first.len() - 1] + rows);
-    }
-    let point = objective.point(parameters);
-    let scale = 2.0 / objective.views().len() as f64;
-    for group in 0..spec.group_count() {
-        let sums = objective.row_sums(
-            group,
-            1,
-            &|segment: &Segment, workspace: &mut Workspace<T>, sums: &mut [f64]| {
-                let cells = point.row_cells(objective.views(), segment);
-                let mut residuals = vec![T::ZERO; cells.values.len()];
-                objective.kernels().residuals(
-                    &point.context(segment.mode),
-                    &cells,
-                    workspace,
-                    &mut residuals,
-                );
-                let others: Vec<(f64, usize)> = (0..spec.modes())
-                    .filter(|&b| b != segment.mode)
-                    .map(|b| (kernel.get(segment.mode, b), first[spec.groups[b]]))
-                    .collect();
-                let own = kernel.get(segment.mode, segment.mode) * v[first[group] + segment.row];
-                let mut total = 0.0;
-                for (at, residual) in residuals.iter().enumerate() {
-                    let labels = &cells.others[at * others.len()..(at + 1) * others.len()];
-                    let mut inner = own;
-                    for (&label, &(k, offset)) in labels.iter().zip(&others) {
-                        inner += k * v[offset + label as usize];
-                    }
-                    let weight = cells.weights.map_or(1.0, |w| w[at].to_f64());
-                    total += weight * residual.to_f64() * inner;
-                }
-                sums[0] += total;
-            },
-        );
-        for (o, s) in out[first[group]..first[group + 1]].iter_mut().zip(sums) {
-            *o = scale * s;
-        }
-    }
 }
 
 /// Zero factors with the offsets that the model asks for: the mean of the data, and biases fitted

@@ -1,6 +1,6 @@
 //! Principal axes of the stacked factors. Quadratic models do not change when all rows are rotated.
 
-use crate::model::{ModelSpec, Parameters};
+use super::{ModelSpec, Parameters};
 use quadfill_kernels::{Real, dense};
 
 /// Rotates the rows so that the columns of the stacked factors are orthogonal, longest first, and

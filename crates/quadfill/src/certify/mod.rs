@@ -1,0 +1,248 @@
+//! How far a fit is from the global optimum over **all** ranks.
+//!
+//! A quadratic model sees its factors only through `X = U U^T`, and the objective is convex in `X`
+//! and the biases `b` together. With
+//!
+//! ```text
+//! S  = (2/m) * sum over observations of w_t (pred_t - y_t) A_t + diag(row penalty + quartic slope) + C
+//! L  = diag(row penalty)
+//! mu = a lower bound on the smallest eigenvalue of L^-1/2 S L^-1/2
+//! nu = max(0, -mu)
+//! g  = the gradient in the biases, each with the ridge lambda_b
+//! ```
+//!
+//! every positive semidefinite `X*` and every `b*` has
+//!
+//! ```text
+//! F(X*, b*) >= F(U, b) + <S, X* - U U^T> + sum of g (b* - b) + lambda_b (b* - b)^2
+//!           >= F(U, b) - <S, U U^T> - nu <L, X*> - sum of g^2 / (4 lambda_b)
+//! ```
+//!
+//! and, as no term of `F` is negative, `<L, X*> <= F(X*, b*)`. At the optimum `F*` this gives
+//!
+//! ```text
+//! F(U, b) - F* <= gap = min( F(U, b), (<S, U U^T> + sum of g^2 / (4 lambda_b) + nu F(U, b)) / (1 + nu) )
+//! ```
+//!
+//! It covers each term of the objective: weights are in `S` and `F`; penalties per row are `L`; the
+//! quartic penalty `lambda2 max(0, sqrt(X_ii) - sqrt(alpha))^4` is convex in `X_ii`, with the slope
+//! `2 lambda2 max(0, |u| - sqrt(alpha))^3 / |u|`; `C` is positive semidefinite and linear in `X`. Biases
+//! are part of what is certified. The mean is not: it is fixed before the fit, and the certificate
+//! speaks of the problem with that mean. Any symmetric kernel will do, and shared factor matrices.
+//! Without a penalty (`lambda = 0`) the bound is `F(U, b)` itself, which says all there is to say
+//! where the data are fitted exactly.
+//!
+//! **The certificate speaks of the objective, not of the truth.** With few observations the optimum
+//! over all ranks is a wrong tensor, and the best fit of a small rank is the right one although its
+//! gap is large.
+//!
+//! Residuals are taken in double precision whatever the precision of the fit, and nothing here
+//! knows how the point was found.
+
+mod curvature;
+mod slope;
+mod smallest;
+mod verdict;
+
+pub use verdict::Outcome;
+
+pub(crate) use slope::Slope;
+pub(crate) use smallest::descent;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+use crate::model::{Parameters, rotate_to_principal_axes};
+use crate::objective::Objective;
+use quadfill_kernels::{Real, sum};
+use slope::norm;
+use smallest::Smallest;
+
+/// Columns shorter than this, relative to the longest, do not count.
+const NEGLIGIBLE: f64 = 1e-6;
+
+/// What to look at besides the gap.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct CertifyOptions {
+    /// Whether to look for the smallest curvature, which costs some hundred gradients.
+    pub curvature: bool,
+    /// Decides where eigenvalue searches start.
+    pub seed: u64,
+}
+
+/// How far a fit is from the global optimum over all ranks, and what else is known of the point.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Certificate {
+    /// `F(U)`, with every term.
+    pub objective: f64,
+    /// The objective is at most this far above its minimum over all ranks.
+    pub gap: f64,
+    /// `gap` over `objective`.
+    pub relative_gap: f64,
+    /// An estimate of the smallest eigenvalue of `L^-1/2 S L^-1/2`; at the optimum it is 0.
+    pub lambda_min: f64,
+    /// A number that this eigenvalue is not below, with probability `confidence`; `None` if none
+    /// could be found.
+    pub lambda_min_bound: Option<f64>,
+    /// 1 where the bound is certain.
+    pub confidence: f64,
+    /// The norm of the gradient in all factors and biases.
+    pub gradient_norm: f64,
+    /// An estimate of the smallest curvature, rotations aside, where it was asked for.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub curvature_min: Option<f64>,
+    /// How many columns the factors need.
+    pub rank: usize,
+    /// How many columns they have.
+    pub columns: usize,
+    /// The largest squared row norm over the mean one: 1 when all rows are alike.
+    pub incoherence: f64,
+    /// The longest row.
+    pub largest_row_norm: f64,
+    /// What follows.
+    pub outcome: Outcome,
+    /// The same in words.
+    pub verdict: String,
+}
+
+/// Certifies a point of a quadratic model's objective.
+///
+/// ```
+/// use quadfill::certify::{CertifyOptions, certify};
+/// use quadfill::model::{Kernel, ModelSpec};
+/// use quadfill::solve::{FitConfig, Silent, fit};
+/// use quadfill::views::Views;
+/// use quadfill::{Labels, Mode, Observations, OnDuplicate};
+///
+/// let modes = vec![Mode::new("a", Labels::range(2)), Mode::new("b", Labels::range(2))];
+/// let indices = vec![vec![0, 0, 1], vec![0, 1, 0]];
+/// let data = Observations::new(modes, indices, vec![1.0, 2.0, 3.0], None, OnDuplicate::Error)?;
+/// let mut config = FitConfig::new(ModelSpec::quadratic(Kernel::pairwise(2), 2));
+/// config.penalty = Some(0.1);
+/// config.tolerance = 1e-14;
+/// let fit = fit(data.clone(), &config, &mut Silent)?;
+///
+/// let views = Views::new(data);
+/// let objective = config.objective(&views, &fit.spec, fit.penalty)?;
+/// let certificate = certify(&objective, &fit.parameters, &CertifyOptions::default())?;
+/// assert!(certificate.relative_gap < 1e-6, "{}", certificate.verdict);
+/// # Ok::<(), quadfill::Error>(())
+/// ```
+pub fn certify<T: Real>(
+    objective: &Objective<'_, T>,
+    parameters: &Parameters<T>,
+    options: &CertifyOptions,
+) -> Result<Certificate> {
+    let slope = Slope::new(objective, parameters).ok_or_else(no_certificate)?;
+    let others = objective.penalties(parameters);
+    let value = slope.data.data() + others.penalty + others.incoherence + others.perturbation;
+    let columns = parameters.layout().rank();
+    let smallest = Smallest::new(&slope, columns, options.seed);
+    let along = slope.along_point(parameters, others.perturbation);
+    let (gradient_norm, weighted_gradient) = gradient_norms(objective, parameters, &slope);
+
+    let slack = bias_slack(objective, parameters, &slope);
+    let penalised = objective.penalty() > 0.0;
+    let nu = if penalised { (-smallest.bound).max(0.0) } else { f64::INFINITY };
+    // Sums of numbers of this size are known to about this much.
+    let rounding = 64.0 * f64::EPSILON * (value + along.abs());
+    let bound = (along + slack + nu * value) / (1.0 + nu) + rounding;
+    let gap = if bound.is_finite() { bound.clamp(0.0, value) } else { value };
+
+    let rows = RowNorms::new(parameters);
+    let squares = rotate_to_principal_axes(&mut parameters.clone());
+    let longest = squares.first().copied().unwrap_or(0.0);
+    let rank = squares.iter().filter(|&&s| s > NEGLIGIBLE * NEGLIGIBLE * longest).count();
+    let mut certificate = Certificate {
+        objective: value,
+        gap,
+        relative_gap: if value > 0.0 { gap / value } else { 0.0 },
+        lambda_min: smallest.estimate,
+        lambda_min_bound: smallest.bound.is_finite().then_some(smallest.bound),
+        confidence: smallest.confidence,
+        gradient_norm,
+        curvature_min: options
+            .curvature
+            .then(|| curvature::smallest(objective, parameters, options.seed)),
+        rank,
+        columns,
+        incoherence: rows.incoherence(),
+        largest_row_norm: rows.largest,
+        outcome: Outcome::NotConverged,
+        verdict: String::new(),
+    };
+    let unfitted = objective.data_value(&parameters.zeros_like());
+    certificate.outcome = Outcome::of(&certificate, unfitted, weighted_gradient / 4.0);
+    certificate.verdict = certificate.outcome.in_words(&certificate);
+    Ok(certificate)
+}
+
+fn no_certificate() -> Error {
+    Error::Setting(
+        "no certificate exists for CP: its objective is no convex function of anything that is known, \
+         so how far a fit is from the global optimum cannot be told; fit a quadratic model \
+         (--model pairwise) for one"
+            .to_owned(),
+    )
+}
+
+/// The norm of the gradient, and its square weighted by `1 / row penalty`.
+fn gradient_norms<T: Real>(
+    objective: &Objective<'_, T>,
+    parameters: &Parameters<T>,
+    slope: &Slope<'_, '_, T>,
+) -> (f64, f64) {
+    let mut gradient = parameters.zeros_like();
+    objective.gradient_into(parameters, &mut gradient);
+    let (mut plain, mut weighted) = (Vec::new(), Vec::new());
+    let mut scales = slope.scales.iter();
+    for (group, &rows) in gradient.layout().rows().iter().enumerate() {
+        for label in 0..rows {
+            let square = norm(gradient.row(group, label)).powi(2);
+            plain.push(square + gradient.bias(group, label).to_f64().powi(2));
+            weighted.push(square * scales.next().map_or(1.0, |s| s * s));
+        }
+    }
+    (sum::ordered_sum(&plain).sqrt(), sum::ordered_sum(&weighted))
+}
+
+/// The most that better biases could gain: `sum of g^2 / (4 lambda_b)`.
+fn bias_slack<T: Real>(
+    objective: &Objective<'_, T>,
+    parameters: &Parameters<T>,
+    slope: &Slope<'_, '_, T>,
+) -> f64 {
+    if !parameters.layout().has_biases() {
+        return 0.0;
+    }
+    let ridge = objective.bias_penalty();
+    let mut slopes = slope.data.bias_slopes();
+    let mut stacked = slopes.iter_mut();
+    for (group, &rows) in parameters.layout().rows().iter().enumerate() {
+        for (label, g) in (0..rows).zip(&mut stacked) {
+            *g += 2.0 * ridge * parameters.bias(group, label).to_f64();
+        }
+    }
+    sum::dot(&slopes, &slopes) / (4.0 * ridge)
+}
+
+/// How long the rows are.
+struct RowNorms {
+    largest: f64,
+    mean_square: f64,
+}
+
+impl RowNorms {
+    fn new<T: Real>(parameters: &Parameters<T>) -> Self {
+        let rows = parameters.layout().rows();
+        let labels = rows.iter().enumerate().flat_map(|(g, &n)| (0..n).map(move |l| (g, l)));
+        let norms: Vec<f64> =
+            labels.map(|(group, label)| norm(parameters.row(group, label))).collect();
+        let mean_square = sum::dot(&norms, &norms) / norms.len().max(1) as f64;
+        Self { largest: norms.iter().copied().fold(0.0, f64::max), mean_square }
+    }
+
+    fn incoherence(&self) -> f64 {
+        if self.mean_square > 0.0 { self.largest * self.largest / self.mean_square } else { 1.0 }
+    }
+}

@@ -1,0 +1,90 @@
+//! How negative the scaled slope can be: an estimate, and a bound that cannot be missed.
+//!
+//! A Lanczos residual says that some eigenvalue is near, not that none is lower. For few rows a
+//! Cholesky factorization settles it; for many, what a random start must have seen does, with a
+//! probability that is stated.
+
+use super::slope::Slope;
+use quadfill_kernels::{Real, dense, lanczos};
+
+/// Up to this many rows, all modes stacked, the bound is certain.
+const DENSE_LIMIT: usize = 4000;
+/// Lanczos steps where rows are many, and where observations are, too.
+const STEPS: usize = 300;
+const STEPS_ON_LARGE_DATA: usize = 40;
+const LARGE_DATA: usize = 1_000_000;
+/// The chance that the bound is wrong, for each end of the spectrum.
+const MISSED: f64 = 1e-9;
+
+/// The smallest eigenvalue of the scaled slope.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Smallest {
+    pub(crate) estimate: f64,
+    pub(crate) bound: f64,
+    /// The probability of the bound: 1 where it is certain.
+    pub(crate) confidence: f64,
+}
+
+impl Smallest {
+    pub(crate) fn new<T: Real>(slope: &Slope<'_, '_, T>, rank: usize, seed: u64) -> Self {
+        if slope.rows() <= DENSE_LIMIT {
+            Self::certain(slope, rank, seed)
+        } else {
+            Self::probable(slope, rank, seed)
+        }
+    }
+
+    fn certain<T: Real>(slope: &Slope<'_, '_, T>, rank: usize, seed: u64) -> Self {
+        let n = slope.rows();
+        let lowest = descent(slope, 1, seed);
+        let matrix = slope.dense_scaled();
+        let trace: f64 = (0..n).map(|i| matrix[i * n + i].abs()).sum();
+        let size = trace / n as f64;
+        let estimate = lowest.values.first().map_or(f64::NEG_INFINITY, |value| -value);
+        let mut margin = 1e-12 * (size + estimate.abs());
+        // Lanczos may have missed the end by more than its tolerance: step back until it holds.
+        while margin.is_finite() && margin > 0.0 {
+            let mut shifted = matrix.clone();
+            for i in 0..n {
+                shifted[i * n + i] += margin - estimate;
+            }
+            let sum: f64 = (0..n).map(|i| shifted[i * n + i]).sum();
+            if dense::cholesky(&mut shifted, n) {
+                let rounding = 2.0 * (n + 1) as f64 * f64::EPSILON * sum + slope.rounding(rank);
+                return Self { estimate, bound: estimate - margin - rounding, confidence: 1.0 };
+            }
+            margin *= 10.0;
+        }
+        Self { estimate, bound: f64::NEG_INFINITY, confidence: 1.0 }
+    }
+
+    fn probable<T: Real>(slope: &Slope<'_, '_, T>, rank: usize, seed: u64) -> Self {
+        let n = slope.rows();
+        let ends = lanczos::ends(n, steps(slope), seed, |v, out| slope.apply_scaled(v, out));
+        let bound = ends.as_ref().and_then(|ends| ends.lower_bound(n, MISSED));
+        Self {
+            estimate: ends.map_or(f64::NEG_INFINITY, |ends| ends.smallest),
+            bound: bound.map_or(f64::NEG_INFINITY, |bound| bound - slope.rounding(rank)),
+            confidence: 1.0 - 2.0 * MISSED,
+        }
+    }
+}
+
+fn steps<T: Real>(slope: &Slope<'_, '_, T>) -> usize {
+    if slope.data.cells() > LARGE_DATA { STEPS_ON_LARGE_DATA } else { STEPS }
+}
+
+/// The `wanted` directions in which the objective falls fastest as a column is added: eigenpairs of
+/// minus the scaled slope, largest first. Where a value is not positive there is no way down.
+pub(crate) fn descent<T: Real>(
+    slope: &Slope<'_, '_, T>,
+    wanted: usize,
+    seed: u64,
+) -> lanczos::Ritz {
+    lanczos::largest(slope.rows(), wanted, steps(slope), seed, |v, out| {
+        slope.apply_scaled(v, out);
+        for o in out {
+            *o = -*o;
+        }
+    })
+}
