@@ -40,10 +40,12 @@ pub(crate) fn status_in_words(status: Status) -> &'static str {
     match status {
         Status::Exact => "exact: the data are reproduced to working precision",
         Status::Converged => "converged: the objective stopped falling",
-        Status::Validated => "validated: the penalty was chosen on held-out data",
+        Status::Certified => "certified: no columns of any kind lower the objective",
+        Status::Validated => "validated: what is not given was chosen on held-out data",
         Status::NoProgress => "no progress: no step led down any more",
         Status::SweepLimit => "the limit of sweeps came first",
         Status::TimeLimit => "the time limit came first",
+        Status::RankLimit => "the largest rank came first",
     }
 }
 

@@ -12,6 +12,16 @@ pub enum BinSize {
     Seconds(f64),
     /// This many bins of the same width from the first to the last time.
     Count(u32),
+    /// The bins of a model: where bin 0 begins, how wide bins are, and how many there are if that
+    /// was asked for.
+    Settled {
+        /// Where bin 0 begins.
+        origin: f64,
+        /// Width of a bin in seconds.
+        width: f64,
+        /// How many bins there are.
+        count: Option<u32>,
+    },
 }
 
 /// A wish to cut a column of times, in seconds, into bins.
@@ -82,6 +92,17 @@ pub(crate) fn settle(
         BinSize::Count(count) => {
             let width = (last - first) / f64::from(count);
             (if width > 0.0 { width } else { 1.0 }, Some(count))
+        }
+        BinSize::Settled { origin, width, count } => {
+            let binning = Binning { mode: mode.to_owned(), origin, width, count };
+            if binning.bin(first).is_none() || binning.bin(last).is_none() {
+                return Err(ReadError::Bin(format!(
+                    "mode `{}`: the times from {first} to {last} do not fall into the bins of the model: \
+                     give the data that it was fitted to",
+                    shown(mode.as_bytes())
+                )));
+            }
+            return Ok(binning);
         }
     };
     let bins = (last - first) / width;

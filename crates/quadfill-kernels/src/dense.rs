@@ -93,6 +93,5 @@ pub fn cholesky(a: &mut [f64], n: usize) -> bool {
     let matrix = MatMut::from_row_major_slice_mut(a, n, n);
     let regularization = faer::linalg::cholesky::llt::factor::LltRegularization::default();
     let (spec, stack) = (faer::Spec::default(), &mut MemBuffer::new(scratch));
-    cholesky_in_place(matrix, regularization, Par::Seq, MemStack::new(stack), spec)
-        .is_ok()
+    cholesky_in_place(matrix, regularization, Par::Seq, MemStack::new(stack), spec).is_ok()
 }

@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use quadfill::file::checkpoint_path;
 use quadfill::model::{Kernel, ModelSpec, Offsets};
 use quadfill::objective::{Incoherence, PenaltyScale};
-use quadfill::solve::{FitConfig, Solver};
+use quadfill::solve::{FitConfig, RankChoice, Solver};
 use quadfill_io::ReadOptions;
 
 use super::model::{ModelChoice, ModelFlags};
@@ -17,13 +17,14 @@ use crate::places;
 
 const DEFAULTS: &str = "\
 Without any settings:
-  The last column is the value, the others are the modes. The model is pairwise with rank 10.
+  The last column is the value, the others are the modes. The model is pairwise.
   First all data are fitted without offsets, the penalty going down a path from where zero is
   optimal. If the residual vanishes and there are more observations than free parameters, the data
-  are exact, and the fit is polished to working precision.
-  Otherwise 10 % of the data are held out, the penalty and the offsets (none, mean, modes) that
-  predict them best are chosen, and the model is fitted again on all of DATA.
-  With --penalty X the path ends at X, nothing is held out, and --bias auto means none.
+  are exact; the smallest rank that does it is taken and polished to working precision.
+  Otherwise 10 % of the data are held out, the rank, the penalty and the offsets (none, mean, modes)
+  that predict them best are chosen, and the model is fitted again on all of DATA.
+  With --penalty X nothing is held out, and --bias auto means none. Columns are added until a
+  certificate says that no more would lower the objective; with --rank R the path ends at X.
 
 A fit that was stopped leaves a checkpoint beside MODEL; the same command with --resume goes on
 from it and ends in the same bits.
@@ -70,9 +71,9 @@ pub(crate) struct FitFlags {
 struct ChoiceFlags {
     #[command(flatten)]
     model: ModelFlags,
-    /// Columns of the factors
-    #[arg(long, value_name = "R", default_value = "10", value_parser = values::count, allow_negative_numbers = true)]
-    rank: usize,
+    /// Columns of the factors; auto, which only the path can do, by default, and 10 for other solvers
+    #[arg(long, value_name = "R", value_parser = values::rank, allow_negative_numbers = true)]
+    rank: Option<Rank>,
     /// Modes that share their factors: head,tail
     #[arg(long, value_name = "MODES")]
     tie: Vec<String>,
@@ -122,6 +123,15 @@ struct SearchFlags {
     #[arg(long, value_name = "TYPE", value_enum, default_value = "f64")]
     precision: Precision,
 }
+
+/// A number of columns, or nothing where it is to be found.
+type Rank = Option<usize>;
+
+/// The rank of solvers that cannot find one.
+const PLAIN_RANK: usize = 10;
+/// The most columns that are tried on held-out data, and at a given penalty.
+const MOST_COLUMNS: usize = 64;
+const MOST_COLUMNS_AT_PENALTY: usize = 512;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Bias {
@@ -202,7 +212,7 @@ impl FitPlan {
         FitConfig { model, ..self.settings.clone() }
     }
 
-    /// Columns of the factors.
+    /// Columns of the factors, or the most there can be.
     pub(crate) fn rank(&self) -> usize {
         self.settings.model.rank
     }
@@ -247,7 +257,14 @@ impl FitFlags {
         if self.resume && !matches!(solver, Solver::Path | Solver::Als) {
             bail!("--resume is for the solvers path and als, which keep checkpoints: leave it out");
         }
+        let rank = match (choice.rank, solver) {
+            (Some(rank), _) => rank,
+            (None, Solver::Path) => None,
+            (None, _) => Some(PLAIN_RANK),
+        };
+        let most = if choice.penalty.is_some() { MOST_COLUMNS_AT_PENALTY } else { MOST_COLUMNS };
         let settings = FitConfig {
+            rank: if rank.is_some() { RankChoice::Given } else { RankChoice::Auto },
             offsets: choice.bias.offsets(),
             solver,
             penalty: choice.penalty,
@@ -266,7 +283,7 @@ impl FitFlags {
             tolerance: search.tolerance,
             time_limit: search.time_limit,
             seed,
-            ..FitConfig::new(stand_in(choice.rank))
+            ..FitConfig::new(stand_in(rank.unwrap_or(most)))
         };
         settings.check(&[1, 1])?;
         let model = choice.model.resolve()?;

@@ -1,5 +1,6 @@
 //! What can be typed: parsed as it stands, and resolved once into what the commands work with.
 
+mod certify;
 mod complaint;
 mod demo;
 mod evaluate;
@@ -11,6 +12,7 @@ mod reading;
 mod synth;
 mod values;
 
+pub(crate) use certify::CertifyFlags;
 pub(crate) use complaint::{Refusal, refusal};
 pub(crate) use demo::DemoFlags;
 pub(crate) use evaluate::EvaluateFlags;
@@ -27,7 +29,8 @@ Examples:
   quadfill demo                                    see it work on made-up data
   quadfill fit ratings.csv -o model --rank 10      learn from rows of labels and a value
   quadfill predict model wanted.csv -o filled.csv  fill in the cells that are asked for
-  quadfill evaluate model test.csv                 compare with known values";
+  quadfill evaluate model test.csv                 compare with known values
+  quadfill certify model ratings.csv               tell how far the fit is from the best possible";
 
 /// Fill in the missing entries of sparse multi-way data.
 ///
@@ -74,6 +77,7 @@ pub(crate) enum Command {
     Fit(Box<FitFlags>),
     Predict(PredictFlags),
     Evaluate(EvaluateFlags),
+    Certify(CertifyFlags),
     Inspect(InspectFlags),
     Demo(DemoFlags),
     Completions(CompletionsFlags),

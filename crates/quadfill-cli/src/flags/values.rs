@@ -8,6 +8,14 @@ pub(super) fn count(text: &str) -> Result<usize, String> {
     }
 }
 
+/// Columns of the factors: a whole number above zero, or `None` for `auto`.
+pub(super) fn rank(text: &str) -> Result<Option<usize>, String> {
+    match text {
+        "auto" => Ok(None),
+        _ => count(text).map(Some).map_err(|_| "give a whole number above 0, or auto".to_owned()),
+    }
+}
+
 /// A whole number.
 pub(super) fn natural(text: &str) -> Result<usize, String> {
     text.parse().map_err(|_| "give a whole number not below 0".to_owned())

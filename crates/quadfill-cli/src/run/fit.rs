@@ -6,6 +6,7 @@ use std::time::Duration;
 use anyhow::Result;
 use quadfill::Real;
 use quadfill::apply::{Evaluation, Predictor};
+use quadfill::certify::Certificate;
 use quadfill::file::{Fingerprint, Model, checkpoint_path, load_checkpoint};
 use quadfill::model::{Interaction, Offsets};
 use quadfill::observations::Summary;
@@ -44,6 +45,7 @@ pub(super) struct FitReport {
     seed: u64,
     threads: usize,
     resumed: bool,
+    certificate: Option<Certificate>,
     data: Summary,
 }
 
@@ -110,6 +112,7 @@ fn fit_in<T: Real>(plan: &FitPlan, output: Output) -> Result<FitReport> {
         seed: config.seed,
         threads: rayon::current_num_threads(),
         resumed: plan.resume,
+        certificate: fit.certificate.clone(),
         data: about,
     };
     let model = Model::new(fit, modes, bins, value, observations, &config);
@@ -162,6 +165,9 @@ impl FitReport {
         }
         if let Some(test) = &self.test {
             lines.add("test", in_words(test));
+        }
+        if let Some(certificate) = &self.certificate {
+            lines.add("certificate", certificate.verdict.clone());
         }
         if self.path.len() > 1 {
             lines.add("path", path_in_blocks(&self.path));

@@ -1,5 +1,6 @@
 //! What the commands do, one file each.
 
+mod certify;
 mod completions;
 mod demo;
 mod evaluate;
@@ -27,6 +28,7 @@ pub(crate) fn run(cli: &Cli) -> Result<()> {
         Command::Fit(flags) => fit::run(&flags.resolve(seed)?, output),
         Command::Predict(flags) => predict::run(flags, output),
         Command::Evaluate(flags) => evaluate::run(flags, output),
+        Command::Certify(flags) => certify::run(flags, seed, output),
         Command::Inspect(flags) => inspect::run(flags, output),
         Command::Demo(flags) => demo::run(&flags.out, seed, output),
         Command::Completions(flags) => completions::run(flags.shell),

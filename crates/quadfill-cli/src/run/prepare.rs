@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use quadfill::observations::Summary;
-use quadfill::solve::FitConfig;
+use quadfill::solve::{FitConfig, RankChoice};
 use quadfill::{Observations, Real};
 use quadfill_io::{Binning, ReadData, ReadOptions, read};
 
@@ -46,8 +46,12 @@ impl<T: Real> Prepared<T> {
 
     /// What the data look like in view of the model.
     pub(super) fn summary(&self) -> Summary {
-        let spec = &self.config.model;
-        let spec = spec.clone().with_offsets(self.config.offsets.unwrap_or(spec.offsets));
+        let mut spec = self.config.model.clone();
+        spec.offsets = self.config.offsets.unwrap_or(spec.offsets);
+        if self.config.rank == RankChoice::Auto {
+            // What no rank could do without.
+            spec.rank = 1;
+        }
         self.data.summary_for(spec.rank, spec.degrees_of_freedom(&self.data.sizes()))
     }
 }

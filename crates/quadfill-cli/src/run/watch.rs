@@ -128,5 +128,6 @@ fn stage_name(stage: Stage) -> &'static str {
         Stage::HoldOut(_) => "hold-out",
         Stage::Refit => "all data",
         Stage::Solve => "solve",
+        Stage::Climb => "add columns",
     }
 }

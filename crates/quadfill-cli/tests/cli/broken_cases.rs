@@ -116,8 +116,8 @@ pub(crate) const FLAGS: &[Case] = &[
         "`extra.csv` is one argument too many: see `quadfill fit --help`",
     ),
     ("fit good.csv -o m --rank", "`--rank <R>` needs a value: see `quadfill fit --help`"),
-    ("fit good.csv -o m --rank 0", "--rank 0: give a whole number above 0"),
-    ("fit good.csv -o m --rank ten", "--rank ten: give a whole number above 0"),
+    ("fit good.csv -o m --rank 0", "--rank 0: give a whole number above 0, or auto"),
+    ("fit good.csv -o m --rank ten", "--rank ten: give a whole number above 0, or auto"),
     ("fit good.csv -o m --rank 5000", "rank 5000 is out of range: choose 1 to 4096"),
     ("fit good.csv -o m --rank 2 --rank 3", "`--rank <R>` is given more than once: give it once"),
     (

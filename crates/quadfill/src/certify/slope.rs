@@ -17,10 +17,7 @@ pub(crate) struct Slope<'v, 'o, T: Real> {
 
 impl<'v, 'o, T: Real> Slope<'v, 'o, T> {
     /// `None` for CP, which is no function of `U U^T`.
-    pub(crate) fn new(
-        objective: &'o Objective<'v, T>,
-        parameters: &Parameters<T>,
-    ) -> Option<Self> {
+    pub(crate) fn new(objective: &'o Objective<'v, T>, parameters: &Parameters<T>) -> Option<Self> {
         let data = DataSlope::new(objective, parameters)?;
         let (mut diagonal, mut scales) = (Vec::new(), Vec::new());
         for (group, &rows) in parameters.layout().rows().iter().enumerate() {

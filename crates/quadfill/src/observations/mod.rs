@@ -3,6 +3,7 @@
 mod binning;
 mod duplicates;
 mod labels;
+mod relabel;
 mod split;
 mod summary;
 

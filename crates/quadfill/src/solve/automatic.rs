@@ -1,14 +1,15 @@
 //! The fit that needs no settings: exact if the data are exact, else chosen by hold-out.
 
-use super::events::{Fit, PathPoint, Stage, Status};
+use super::config::RankChoice;
+use super::events::{Fit, Stage, Status};
 use super::path::{self, Schedule};
 use super::progress::{Candidate, Progress};
-use super::runner::{Runner, Steps, Verdict, finish};
+use super::ranks::{self, Trial};
+use super::runner::{Runner, Steps, Verdict};
 use super::step::Als;
 use crate::apply::Predictor;
 use crate::error::Result;
 use crate::model::{Interaction, ModelSpec, Offsets};
-use crate::objective::Objective;
 use crate::observations::Observations;
 use crate::views::Views;
 use quadfill_kernels::Real;
@@ -28,21 +29,11 @@ pub(super) enum Outcome<T: Real> {
     Left(Progress<T>),
 }
 
-impl<T: Real> Outcome<T> {
-    pub(super) fn fitted(
-        objective: &Objective<'_, T>,
-        progress: Progress<T>,
-        status: Status,
-        path: Vec<PathPoint>,
-    ) -> Self {
-        Self::Fitted(finish(objective, progress, status, path, None))
-    }
-}
-
 /// One path to be judged on held-out data.
 #[derive(Debug, Clone, Copy)]
 struct Choice {
     offsets: Offsets,
+    rank: usize,
     /// The last penalty over the first.
     end: f64,
 }
@@ -60,7 +51,7 @@ impl<T: Real> Runner<'_, T> {
             None => self.may_be_exact(&views),
         };
         if try_exact {
-            match self.exact(&views, progress)? {
+            match self.exact_at_some_rank(&views, progress)? {
                 Outcome::Fitted(fit) => return Ok(fit),
                 Outcome::Left(left) => progress = Some(left),
             }
@@ -86,6 +77,15 @@ impl<T: Real> Runner<'_, T> {
         self.config.path_steps.unwrap_or(if many { 100 } else { 300 })
     }
 
+    /// How many steps a path takes that is judged on held-out data. Where many ranks are tried, few
+    /// steps tell them apart.
+    fn hold_out_steps(&self, views: &Views<T>) -> usize {
+        match (self.config.rank, self.config.path_steps) {
+            (RankChoice::Auto, None) => self.path_steps(views) / 3,
+            _ => self.path_steps(views),
+        }
+    }
+
     fn split(&self, views: Views<T>) -> Result<(Views<T>, Observations<T>)> {
         let (indices, values, weights) = views.into_columns();
         let all = Observations::from_checked(self.modes.clone(), indices, values, weights);
@@ -93,25 +93,44 @@ impl<T: Real> Runner<'_, T> {
         Ok((Views::new(train), validation))
     }
 
-    /// What hold-out tries: each choice of offsets, and for CP, which starts in the middle, the way
-    /// up as well as the way down.
-    fn choices(&self) -> Vec<Choice> {
-        let offsets = self
-            .config
-            .offsets
-            .map_or_else(|| vec![Offsets::None, Offsets::Mean, Offsets::Modes], |o| vec![o]);
+    /// What hold-out tries next: the offsets and the rank, and for CP, which starts in the middle, the way
+    /// up as well as the way down. Follows from what it has found.
+    fn next_choice(&self, candidates: &[Candidate], train: &Views<T>) -> Option<Choice> {
         let ends: &[f64] = match self.config.model.interaction {
             Interaction::Cp => &[PATH_DEPTH, PATH_HEIGHT],
             Interaction::Quadratic(_) => &[PATH_DEPTH],
         };
-        offsets
-            .into_iter()
-            .flat_map(|offsets| ends.iter().map(move |&end| Choice { offsets, end }))
-            .collect()
+        if let Some(end) = ends.get(candidates.len() % ends.len())
+            && !candidates.len().is_multiple_of(ends.len())
+        {
+            let Candidate { offsets, rank, .. } = candidates[candidates.len() - 1];
+            return Some(Choice { offsets, rank, end: *end });
+        }
+        let offsets = self
+            .config
+            .offsets
+            .map_or_else(|| vec![Offsets::None, Offsets::Mean, Offsets::Modes], |o| vec![o]);
+        let trial = match self.config.rank {
+            RankChoice::Auto => ranks::next(candidates, &offsets, self.largest_rank(train)),
+            RankChoice::Given => offsets
+                .get(candidates.len() / ends.len())
+                .map(|&offsets| Trial { offsets, rank: self.config.model.rank }),
+        };
+        trial.map(|Trial { offsets, rank }| Choice { offsets, rank, end: ends[0] })
     }
 
-    fn spec_with(&self, offsets: Offsets) -> ModelSpec {
-        self.config.model.clone().with_offsets(offsets)
+    /// The largest rank that so many observations can tell anything about.
+    fn largest_rank(&self, views: &Views<T>) -> usize {
+        let sizes = views.sizes();
+        let freedom = |rank| self.config.model.clone().with_rank(rank).degrees_of_freedom(&sizes);
+        (1..=self.config.model.rank)
+            .take_while(|&rank| freedom(rank) <= views.len())
+            .last()
+            .unwrap_or(1)
+    }
+
+    fn spec_with(&self, offsets: Offsets, rank: usize) -> ModelSpec {
+        self.config.model.clone().with_offsets(offsets).with_rank(rank)
     }
 
     /// One path for each choice, judged on what is held out. Ends with a model only where a limit
@@ -125,15 +144,16 @@ impl<T: Real> Runner<'_, T> {
         let columns: Vec<&[u32]> =
             (0..validation.modes().len()).map(|mode| validation.indices(mode)).collect();
         let values: Vec<f64> = validation.values().iter().map(|v| v.to_f64()).collect();
-        let count = self.path_steps(train);
-        for (number, choice) in self.choices().into_iter().enumerate() {
-            let spec = self.spec_with(choice.offsets);
+        let count = self.hold_out_steps(train);
+        loop {
+            let candidates = progress.as_ref().map_or(&[][..], |p| &p.notes.candidates);
+            let number = candidates.len();
+            let Some(choice) = self.next_choice(candidates, train) else {
+                break;
+            };
+            let spec = self.spec_with(choice.offsets, choice.rank);
             let mut state = match progress.take() {
                 Some(p) if p.notes.stage == Stage::HoldOut(number) => p,
-                Some(p) if p.notes.candidates.len() > number => {
-                    progress = Some(p);
-                    continue;
-                }
                 before => {
                     let (lambda_max, parameters) = self.path_start(train, &spec)?;
                     let stage = Stage::HoldOut(number);
@@ -163,6 +183,7 @@ impl<T: Real> Runner<'_, T> {
             if let Some(best) = path::best_point(&path) {
                 state.notes.candidates.push(Candidate {
                     offsets: choice.offsets,
+                    rank: choice.rank,
                     penalty: path[best].penalty,
                     lambda_max: first,
                     validation_rmse: path[best].validation_rmse.unwrap_or(f64::INFINITY),
@@ -189,19 +210,20 @@ impl<T: Real> Runner<'_, T> {
             // The limit came before the first step.
             let objective =
                 self.objective(views, &progress.notes.spec, progress.notes.lambda_max)?;
-            return Ok(finish(&objective, progress, status, Vec::new(), None));
+            return Ok(self.finish(&objective, progress, status, Vec::new(), None));
         };
         if let Some(parameters) = progress.best.take() {
             progress.parameters = parameters;
         }
-        let objective = self.objective(views, &self.spec_with(best.offsets), best.penalty)?;
-        Ok(finish(&objective, progress, status, best.path, Some(best.validation_rmse)))
+        let spec = self.spec_with(best.offsets, best.rank);
+        let objective = self.objective(views, &spec, best.penalty)?;
+        Ok(self.finish(&objective, progress, status, best.path, Some(best.validation_rmse)))
     }
 
     /// Fits all data with the penalty and the offsets that did best.
     fn refit(mut self, views: &Views<T>, progress: Progress<T>) -> Result<Fit<T>> {
         let best = best_candidate(&progress).expect("hold-out judged at least one choice");
-        let spec = self.spec_with(best.offsets);
+        let spec = self.spec_with(best.offsets, best.rank);
         let mut state = if matches!(progress.notes.stage, Stage::Refit | Stage::Solve) {
             progress
         } else if let (Interaction::Cp, Some(parameters)) = (&spec.interaction, &progress.best) {
@@ -221,7 +243,7 @@ impl<T: Real> Runner<'_, T> {
             return self.best_so_far(views, state, status);
         }
         let status = if status == Status::TimeLimit { status } else { Status::Validated };
-        Ok(finish(&objective, state, status, best.path, Some(best.validation_rmse)))
+        Ok(self.finish(&objective, state, status, best.path, Some(best.validation_rmse)))
     }
 }
 

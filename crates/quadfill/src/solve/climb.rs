@@ -68,7 +68,8 @@ impl<T: Real> Runner<'_, T> {
             if room == 0 {
                 break Status::RankLimit;
             }
-            found.values.retain(|&value| value > tolerance.max(0.1 * top_of(&found.values)));
+            let least = tolerance.max(0.1 * top(&found));
+            found.values.retain(|&value| value > least);
             found.vectors.truncate(found.values.len().min(room));
             self.append(views, &mut progress, penalty, &found.vectors)?;
         };
@@ -86,8 +87,7 @@ impl<T: Real> Runner<'_, T> {
         let penalty = objective.penalty();
         let early = self.config.tolerance > 0.0;
         let mut before = progress.notes.objective;
-        let mut steps =
-            Steps { count: LEVEL_SWEEPS, solver: &mut Als, penalty: &|_| penalty };
+        let mut steps = Steps { count: LEVEL_SWEEPS, solver: &mut Als, penalty: &|_| penalty };
         let end = self.run(objective, progress, &mut steps, |_, report| {
             let fall = before - report.objective;
             before = report.objective;
@@ -123,12 +123,7 @@ impl<T: Real> Runner<'_, T> {
     }
 
     /// Drops what vanished and looks for directions that lead down.
-    fn look(
-        &self,
-        views: &Views<T>,
-        progress: &mut Progress<T>,
-        penalty: f64,
-    ) -> Result<Ritz> {
+    fn look(&self, views: &Views<T>, progress: &mut Progress<T>, penalty: f64) -> Result<Ritz> {
         let squares = rotate_to_principal_axes(&mut progress.parameters);
         let kept = squares.iter().filter(|&&s| s > VANISHED * squares[0]).count().max(1);
         if kept < progress.notes.spec.rank {
@@ -152,7 +147,8 @@ impl<T: Real> Runner<'_, T> {
     ) -> Result<()> {
         let before = progress.notes.spec.clone();
         // A single column of zeros is no column yet.
-        let empty = before.rank == 1 && progress.parameters.factors(0).iter().all(|u| *u == T::ZERO);
+        let empty =
+            before.rank == 1 && progress.parameters.factors(0).iter().all(|u| *u == T::ZERO);
         let first = if empty { 0 } else { before.rank };
         let spec = before.with_rank(first + vectors.len());
         let mut wider = resized(&progress.parameters, &spec, views);
@@ -188,11 +184,7 @@ fn directions(rank: usize) -> usize {
 }
 
 fn top(found: &Ritz) -> f64 {
-    top_of(&found.values)
-}
-
-fn top_of(values: &[f64]) -> f64 {
-    values.first().copied().unwrap_or(0.0)
+    found.values.first().copied().unwrap_or(0.0)
 }
 
 fn limit(end: End) -> Option<Status> {

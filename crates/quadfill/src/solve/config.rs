@@ -168,21 +168,27 @@ impl FitConfig {
             ));
         }
         if self.rank == RankChoice::Auto && self.solver != Solver::Path {
-            return bad("only the solver path finds the rank by itself: give a number, such as --rank 10"
-                .to_owned());
+            return bad(
+                "only the solver path finds the rank by itself: give a number, such as --rank 10"
+                    .to_owned(),
+            );
         }
         if self.rank == RankChoice::Auto
             && self.penalty.is_some()
             && self.model.interaction == Interaction::Cp
         {
-            return bad("CP has no certificate by which to find the rank at a given penalty: give a \
+            return bad(
+                "CP has no certificate by which to find the rank at a given penalty: give a \
                         number, such as --rank 10, or leave the penalty out"
-                .to_owned());
+                    .to_owned(),
+            );
         }
         if self.rank == RankChoice::Auto && self.penalty == Some(0.0) {
-            return bad("without a penalty there is no smallest rank to be certified: give --penalty a \
+            return bad(
+                "without a penalty there is no smallest rank to be certified: give --penalty a \
                         number above 0, or leave it out"
-                .to_owned());
+                    .to_owned(),
+            );
         }
         if self.perturb && self.model.interaction == Interaction::Cp {
             return bad("--perturb is for quadratic models only".to_owned());

@@ -1,7 +1,8 @@
 //! Data without noise: found again to working precision, from hardly more numbers than are free.
 
 use super::automatic::{Outcome, PATH_DEPTH};
-use super::events::{Stage, Status};
+use super::config::RankChoice;
+use super::events::{PathPoint, Stage, Status};
 use super::gauss_newton::GaussNewton;
 use super::path::{self, Schedule};
 use super::progress::Progress;
@@ -15,6 +16,11 @@ use quadfill_kernels::Real;
 
 /// Columns that the first path has to spare.
 const SPARE_COLUMNS: usize = 2;
+/// The columns that the first path of a model has to spare; the path of CP starts from all it has.
+pub(super) fn spare_columns(spec: &ModelSpec) -> usize {
+    if spec.interaction == Interaction::Cp { 0 } else { SPARE_COLUMNS }
+}
+
 /// Where the second path begins and ends, as shares of the first one's start.
 const TRIM_FIRST: f64 = 1e-2;
 const TRIM_LAST: f64 = 1e-8;
@@ -24,14 +30,18 @@ const POLISH_STEPS: usize = 30;
 impl<T: Real> Runner<'_, T> {
     /// Whether it is worth trying: enough data, and nothing asked for that rules it out.
     pub(super) fn may_be_exact(&self, views: &Views<T>) -> bool {
-        let spec = self.exact_spec();
+        let least = match self.config.rank {
+            RankChoice::Given => self.config.model.rank,
+            RankChoice::Auto => 1,
+        };
+        let spec = self.exact_spec(least);
         let enough = views.len() > spec.degrees_of_freedom(&views.sizes());
         let plain = self.config.incoherence.is_none() && !self.config.perturb;
         enough && plain && matches!(self.config.offsets, None | Some(Offsets::None))
     }
 
-    fn exact_spec(&self) -> ModelSpec {
-        self.config.model.clone().with_offsets(Offsets::None)
+    pub(super) fn exact_spec(&self, rank: usize) -> ModelSpec {
+        self.config.model.clone().with_offsets(Offsets::None).with_rank(rank)
     }
 
     /// A path with columns to spare, a second one with the principal columns, and a polish without
@@ -39,12 +49,11 @@ impl<T: Real> Runner<'_, T> {
     pub(super) fn exact(
         &mut self,
         views: &Views<T>,
+        rank: usize,
         progress: Option<Progress<T>>,
     ) -> Result<Outcome<T>> {
-        let spec = self.exact_spec();
-        let is_product = spec.interaction == Interaction::Cp;
-        let spare = if is_product { 0 } else { SPARE_COLUMNS };
-        let wide = spec.clone().with_rank(spec.rank + spare);
+        let spec = self.exact_spec(rank);
+        let wide = spec.clone().with_rank(spec.rank + spare_columns(&spec));
         let mut progress = if let Some(progress) = progress {
             progress
         } else {
@@ -67,7 +76,7 @@ impl<T: Real> Runner<'_, T> {
                 End::Sweeps | End::Time => {
                     objective.set_penalty(path.last().map_or(first, |point| point.penalty));
                     let status = end.status(Status::SweepLimit);
-                    return Ok(Outcome::fitted(&objective, progress, status, path));
+                    return Ok(self.fitted(&objective, progress, status, path));
                 }
             }
         }
@@ -76,7 +85,7 @@ impl<T: Real> Runner<'_, T> {
             let path = progress.notes.path.clone();
             if end.is_limit() {
                 let status = end.status(Status::SweepLimit);
-                return Ok(Outcome::fitted(&objective, progress, status, path));
+                return Ok(self.fitted(&objective, progress, status, path));
             }
             let parameters = progress.parameters.clone();
             progress = self.begin(Stage::Polish, &spec, first, parameters, Some(&progress));
@@ -86,9 +95,19 @@ impl<T: Real> Runner<'_, T> {
         self.polish(&mut objective, &mut progress, deviation);
         let vanished = deviation * T::EPSILON.sqrt().min(1e-5);
         if objective.data_value(&progress.parameters).sqrt() <= vanished {
-            return Ok(Outcome::fitted(&objective, progress, Status::Exact, path));
+            return Ok(self.fitted(&objective, progress, Status::Exact, path));
         }
         Ok(Outcome::Left(progress))
+    }
+
+    fn fitted(
+        &self,
+        objective: &Objective<'_, T>,
+        progress: Progress<T>,
+        status: Status,
+        path: Vec<PathPoint>,
+    ) -> Outcome<T> {
+        Outcome::Fitted(self.finish(objective, progress, status, path, None))
     }
 
     fn wide_path(

@@ -25,12 +25,14 @@ pub struct Candidate {
 }
 
 /// What became of fitting the data exactly with so many columns.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RankTrial {
     /// The columns, those to spare aside.
     pub rank: usize,
     /// How it went.
     pub result: TrialResult,
+    /// The path of a fit that was exact.
+    pub path: Vec<PathPoint>,
 }
 
 /// How a [`RankTrial`] went.
