@@ -1,9 +1,10 @@
 //! Speed, memory and reading, beside this machine's limits and any peers that are set up.
 //!
-//! `quadfill-bench [--peers VENV] [--only sweep|small|reading|memory]` prints one line per figure.
+//! `quadfill-bench [--peers VENV] [--only sweep|small|certificate|reading|memory]` prints one line per figure.
 //! Peers run as Python scripts on the very same data, in the same run.
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
+mod certificate;
 mod clock;
 mod data;
 mod memory;
@@ -24,7 +25,7 @@ fn main() -> anyhow::Result<()> {
             "--peers" => peers = Some(PathBuf::from(value()?)),
             "--only" => only = Some(value()?),
             _ => bail!(
-                "unknown argument {arg}: use --peers VENV or --only sweep|small|reading|memory"
+                "unknown argument {arg}: use --peers VENV or --only sweep|small|certificate|reading|memory"
             ),
         }
     }
@@ -39,6 +40,9 @@ fn main() -> anyhow::Result<()> {
     }
     if wants("small") {
         sweeps::small(&peers, &folder)?;
+    }
+    if wants("certificate") {
+        certificate::run()?;
     }
     if wants("reading") {
         reading::run(&peers, &folder)?;

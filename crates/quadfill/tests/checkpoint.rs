@@ -12,7 +12,8 @@ use quadfill::file::{
 };
 use quadfill::model::{Kernel, ModelSpec, Offsets, Parameters};
 use quadfill::solve::{
-    Candidate, Event, FitConfig, Observer, Progress, ProgressNotes, Solver, Stage, fit, resume,
+    Candidate, Event, FitConfig, Observer, Progress, ProgressNotes, RankChoice, RankTrial, Solver,
+    Stage, TrialResult, fit, resume,
 };
 use quadfill::{Labels, Mode, Observations, OnDuplicate, Real};
 
@@ -47,6 +48,7 @@ fn progress<T: Real>() -> Progress<T> {
     parameters.mean = 0.1 + 0.2;
     let candidate = Candidate {
         offsets: Offsets::Mean,
+        rank: 4,
         penalty: 1.0 / 3.0,
         lambda_max: 7.1e-17,
         validation_rmse: f64::INFINITY,
@@ -63,6 +65,7 @@ fn progress<T: Real>() -> Progress<T> {
             quiet: 1,
             path: Vec::new(),
             candidates: vec![candidate],
+            trials: vec![RankTrial { rank: 3, result: TrialResult::Close, path: Vec::new() }],
             seconds: 0.7,
         },
         parameters,
@@ -134,6 +137,22 @@ fn a_fit_resumes_to_the_same_bits() {
     path.path_steps = Some(30);
     for wait in [2, 25, 50] {
         resumes::<f64>(&path, wait);
+    }
+}
+
+#[test]
+fn a_fit_that_finds_its_rank_resumes_to_the_same_bits() {
+    let mut free = config();
+    free.rank = RankChoice::Auto;
+    free.model.rank = 6;
+    free.path_steps = Some(30);
+    for wait in [2, 20, 45] {
+        resumes::<f64>(&free, wait);
+    }
+    let mut climb = free;
+    climb.penalty = Some(0.01);
+    for wait in [0, 3] {
+        resumes::<f64>(&climb, wait);
     }
 }
 
