@@ -105,7 +105,7 @@ pub(crate) const FLAGS: &[Case] = &[
     ("", "no command is given: see `quadfill --help`"),
     (
         "frobnicate",
-        "`frobnicate` is no command: choose synth, fit, predict, evaluate, inspect, demo, completions",
+        "`frobnicate` is no command: choose synth, fit, predict, evaluate, certify, inspect, demo, completions",
     ),
     ("fit good.csv -o m --rnak 3", "there is no `--rnak`: did you mean `--rank`?"),
     ("fit good.csv -o m --zzz", "there is no `--zzz`: see `quadfill fit --help`"),
@@ -377,6 +377,32 @@ pub(crate) const MODELS: &[Case] = &[
     (
         "evaluate model good.csv --modes user",
         "good.csv: 1 columns for the modes where the model has 2 modes: give one column per mode of the model, in its order, with --modes",
+    ),
+    ("certify model", "<DATA> is missing: see `quadfill certify --help`"),
+    ("certify model nowhere.csv", "nowhere.csv: there is no such file: check the name"),
+    (
+        "certify product good.csv --on-duplicate mean",
+        "product: no certificate exists for CP: how far such a fit is from the global optimum cannot be told; fit a quadratic model (--model pairwise) for one",
+    ),
+    (
+        "certify model strange.csv",
+        "the data and the model have no label in common in every mode: give the data that the model was fitted to",
+    ),
+    (
+        "certify model cube.csv",
+        "the model is for 2 modes but the data have 3: name the right columns with --modes",
+    ),
+    (
+        "fit good.csv -o m --on-duplicate mean --rank auto --solver als",
+        "only the solver path finds the rank by itself: give a number, such as --rank 10",
+    ),
+    (
+        "fit good.csv -o m --on-duplicate mean --model cp --penalty 0.1",
+        "CP has no certificate by which to find the rank at a given penalty: give a number, such as --rank 10, or leave the penalty out",
+    ),
+    (
+        "fit good.csv -o m --on-duplicate mean --penalty 0",
+        "without a penalty there is no smallest rank to be certified: give --penalty a number above 0, or leave it out",
     ),
     (
         "inspect lost",

@@ -35,6 +35,8 @@ fn place() -> Place {
         ("times.csv", "a,t,v\n1,noon,3\n"),
         ("other.csv", "user,place\nann,Rome\n"),
         ("noval.csv", "user,film\n1,2\n"),
+        ("strange.csv", "user,film,stars\n98,99,1\n"),
+        ("cube.csv", "a,b,c,v\n1,2,3,4\n"),
         ("badval.csv", "user,film,stars\n1,2,many\n"),
     ] {
         place.write(name, text);
@@ -61,6 +63,8 @@ fn break_models(place: &Place) {
         "mean",
     ];
     place.succeed(&fit);
+    let product = fit.map(|word| if word == "model" { "product" } else { word });
+    place.succeed(&[&product[..], &["--model", "cp"]].concat());
     let copy = |name: &str| {
         fs::create_dir(place.path(name)).unwrap();
         for file in ["model.json", "model.safetensors", "labels.jsonl"] {

@@ -155,6 +155,43 @@ fn fit_answers_with_the_keys_that_scripts_rely_on() {
 }
 
 #[test]
+fn a_fit_is_certified_and_certify_says_the_same() {
+    let place = Place::new();
+    place.succeed(&[&SYNTH[..], &["--noise", "0.3"]].concat());
+    let fit = place.json(&["fit", "train.tns", "-o", "model", "--penalty", "0.1"]);
+    assert_eq!(fit["status"], "certified");
+    let certificate = &fit["certificate"];
+    assert!(certificate["relative_gap"].as_f64().unwrap() < 1e-6, "{certificate}");
+    assert!(certificate["verdict"].as_str().unwrap().starts_with("globally optimal"));
+    assert_eq!(certificate["rank"], fit["rank"]);
+
+    let again = place.json(&["certify", "model", "train.tns", "--curvature"]);
+    for key in [
+        "gap",
+        "relative_gap",
+        "lambda_min",
+        "lambda_min_bound",
+        "gradient_norm",
+        "curvature_min",
+        "rank",
+        "incoherence",
+        "verdict",
+        "objective",
+    ] {
+        assert!(!again[key].is_null(), "{key}: {again}");
+        if key != "curvature_min" {
+            assert_eq!(again[key], certificate[key], "{key}");
+        }
+    }
+    assert!(again["curvature_min"].as_f64().unwrap() > 0.0);
+    assert_eq!(again["unknown"], 0);
+    let text = place.succeed(&["certify", "model", "train.tns"]).stdout;
+    assert!(text.contains("verdict") && text.contains("globally optimal"), "{text}");
+    let model = std::fs::read_to_string(place.path("model/model.json")).unwrap();
+    assert!(model.contains("globally optimal"), "the model carries its certificate");
+}
+
+#[test]
 fn held_out_data_choose_the_penalty_of_noisy_data() {
     let place = Place::new();
     place.succeed(&[&SYNTH[..], &["--noise", "0.3", "--test", "test.tns"]].concat());
