@@ -31,7 +31,7 @@ use serde::{Deserialize, Serialize};
 use crate::apply::Predictor;
 use crate::error::{Error, Result};
 use crate::model::{ModelSpec, Parameters};
-use crate::observations::{Binning, Mode};
+use crate::observations::{Binning, ColumnPlaces, Mode};
 use crate::solve::{Fit, FitConfig, Status, null_is_infinite};
 use describe::Description;
 use quadfill_kernels::Real;
@@ -78,6 +78,9 @@ pub struct ModelNotes {
     pub value: String,
     /// The columns of times that were cut into bins.
     pub bins: Vec<Binning>,
+    /// Where the columns stood, if they had no names.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub places: Option<ColumnPlaces>,
     /// `f32` or `f64`: the precision of the fit.
     pub precision: String,
     /// The settings of the fit.
@@ -132,6 +135,7 @@ impl<T: Real> Model<T> {
             notes: ModelNotes {
                 value,
                 bins,
+                places: None,
                 precision: T::NAME.to_owned(),
                 config: config.clone(),
                 penalty: fit.penalty,
