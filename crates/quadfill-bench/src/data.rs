@@ -15,6 +15,9 @@ pub(crate) struct Cells {
     pub(crate) values: Vec<f32>,
 }
 
+/// So many draws of [`ratings`] leave a little more than ten million different cells.
+pub(crate) const TEN_MILLION: usize = 12_200_000;
+
 /// Ratings over time: few users rate much, few films are rated by most, and a user's ratings come
 /// close together in time.
 pub(crate) fn ratings(users: usize, films: usize, weeks: usize, wanted: usize, seed: u64) -> Cells {

@@ -12,7 +12,7 @@ use crate::data;
 pub(crate) fn run(folder: &Path) -> anyhow::Result<()> {
     let input = folder.join("ratings.dat");
     if !input.exists() {
-        data::ratings(71_567, 10_681, 37, 11_550_000, 2).write_text(&input, "::")?;
+        data::ratings(71_567, 10_681, 37, data::TEN_MILLION, 2).write_text(&input, "::")?;
     }
     let program = std::env::current_exe()?.with_file_name("quadfill");
     let rows =

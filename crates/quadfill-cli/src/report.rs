@@ -35,6 +35,11 @@ pub(crate) fn grouped(count: usize) -> String {
     text
 }
 
+/// A count of things: `1 label`, `2,000 labels`.
+pub(crate) fn counted(count: usize, thing: &str) -> String {
+    format!("{} {thing}{}", grouped(count), if count == 1 { "" } else { "s" })
+}
+
 /// Why a fit ended.
 pub(crate) fn status_in_words(status: Status) -> &'static str {
     match status {

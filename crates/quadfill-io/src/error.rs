@@ -201,7 +201,7 @@ pub enum ReadError {
         reason: String,
     },
     /// A binary file that does not follow its format.
-    #[error("{file}: this is no sound {format} file: {reason}")]
+    #[error("{file}: this is no sound {format} file: {reason}: write or fetch the file again")]
     Malformed {
         /// The file.
         file: String,

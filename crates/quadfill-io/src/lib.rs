@@ -35,7 +35,7 @@ pub use bins::{BinSize, BinSpec};
 pub use delimited::Delimiter;
 pub use error::{ReadError, Result};
 pub use options::{ColumnRef, Format, ReadOptions};
-pub use quadfill::observations::Binning;
+pub use quadfill::observations::{Binning, ColumnPlaces};
 pub use query::{Query, QueryValues, UNKNOWN, read_query, read_query_bytes};
 pub use query_rows::{QueryColumn, QueryRows, TextRows};
 pub use read::{ReadData, read, read_bytes};

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use quadfill::OnDuplicate;
+use quadfill::observations::ColumnPlaces;
 
 use crate::bins::BinSpec;
 use crate::error::ReadError;
@@ -142,6 +143,9 @@ pub struct ReadOptions {
     pub modes: Option<Vec<ColumnRef>>,
     /// The column of the values; by default the last one that is no mode.
     pub value: Option<ColumnRef>,
+    /// For queries without names, where the columns of the model stood: used for modes and values
+    /// that are not asked for, if the query has that many columns.
+    pub places: Option<ColumnPlaces>,
     /// The column of the weights; none by default.
     pub weight: Option<ColumnRef>,
     /// Columns of times that are cut into bins.

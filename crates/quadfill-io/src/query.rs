@@ -62,8 +62,8 @@ impl Query {
 
 /// Reads the rows of a file, or of standard input for `-`, and finds them in a model.
 ///
-/// Columns are matched by the names of the modes where the file has a header, else by position;
-/// `options.modes` overrides both. Modes with a name in `bins` hold times.
+/// Columns are matched by the names of the modes where the file has a header, else by position
+/// (`options.places`, or the first ones); `options.modes` overrides both. Modes with a name in `bins` hold times.
 pub fn read_query(
     source: &Path,
     options: &ReadOptions,
@@ -136,6 +136,7 @@ impl Wanted<'_> {
         // A model made from a file without a header has no names of its own to look for.
         let nameless =
             self.modes.iter().enumerate().all(|(m, mode)| mode.name == format!("mode{}", m + 1));
+        let places = options.places.as_ref().filter(|places| places.fit(columns.count));
         let modes: Vec<usize> = match &options.modes {
             Some(asked) => {
                 asked.iter().map(|column| columns.resolve(column)).collect::<Result<_>>()?
@@ -145,7 +146,10 @@ impl Wanted<'_> {
                 .iter()
                 .map(|mode| columns.resolve(&mode.name.as_str().into()))
                 .collect::<Result<_>>()?,
-            None => (0..self.modes.len().min(columns.count)).collect(),
+            None => match places {
+                Some(places) => places.modes.clone(),
+                None => (0..self.modes.len().min(columns.count)).collect(),
+            },
         };
         if modes.len() != self.modes.len() {
             return Err(ReadError::Unsupported {
@@ -164,7 +168,13 @@ impl Wanted<'_> {
         let value = match self.values {
             QueryValues::Ignored => None,
             QueryValues::Required => {
-                let value = columns.value(options, &taken)?;
+                let known = places.map(|places| places.value).filter(|_| {
+                    columns.names.is_none() && options.modes.is_none() && options.value.is_none()
+                });
+                let value = match known.filter(|&value| value < columns.count) {
+                    Some(value) => value,
+                    None => columns.value(options, &taken)?,
+                };
                 columns.take(&mut taken, [value])?;
                 Some(value)
             }
@@ -184,7 +194,10 @@ impl Wanted<'_> {
         self.values == QueryValues::Required
             && match options.value.as_ref().and_then(ColumnRef::number) {
                 Some(number) => number.checked_sub(1).and_then(|value| first.get(value)),
-                None => first.last(),
+                None => match &options.places {
+                    Some(places) => first.get(places.value),
+                    None => first.last(),
+                },
             }
             .is_some_and(|text| is_a_name(text))
     }

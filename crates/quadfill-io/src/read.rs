@@ -11,7 +11,7 @@ use crate::options::{Format, ReadOptions};
 use crate::parquet_file::read_parquet;
 use crate::source::Source;
 use crate::table::Assembled;
-use quadfill::observations::Binning;
+use quadfill::observations::{Binning, ColumnPlaces};
 
 /// What a file held.
 #[derive(Debug)]
@@ -26,6 +26,8 @@ pub struct ReadData<T> {
     pub delimiter: Option<Delimiter>,
     /// The names of all columns, where the file has them.
     pub header: Option<Vec<String>>,
+    /// Where the columns stand in text that has no names for them.
+    pub places: Option<ColumnPlaces>,
 }
 
 /// Reads a file, or standard input for `-`.
@@ -67,16 +69,17 @@ fn read_as<T: Real>(
     match format {
         Format::Delimited | Format::Tns => {
             let is_tns = format == Format::Tns;
-            let (data, layout) = read_text(file, bytes, options, is_tns, PIECE)?;
+            let (data, layout, places) = read_text(file, bytes, options, is_tns, PIECE)?;
             let Assembled { observations, bins } = data;
             let TextLayout { delimiter, header, .. } = layout;
-            Ok(ReadData { observations, bins, format, delimiter: Some(delimiter), header })
+            let delimiter = Some(delimiter);
+            Ok(ReadData { observations, bins, format, delimiter, header, places })
         }
         Format::Parquet => read_table(file, bytes::Bytes::copy_from_slice(bytes), options),
         Format::Npy | Format::Npz | Format::Mat => {
             let cells = read_cells(file, bytes, format, options)?;
             let Assembled { observations, bins } = cells.observe(file, options)?;
-            Ok(ReadData { observations, bins, format, delimiter: None, header: None })
+            Ok(ReadData { observations, bins, format, delimiter: None, header: None, places: None })
         }
     }
 }
@@ -89,5 +92,5 @@ fn read_table<T: Real>(
     let (data, names) = read_parquet(file, bytes, options)?;
     let Assembled { observations, bins } = data;
     let format = Format::Parquet;
-    Ok(ReadData { observations, bins, format, delimiter: None, header: Some(names) })
+    Ok(ReadData { observations, bins, format, delimiter: None, header: Some(names), places: None })
 }

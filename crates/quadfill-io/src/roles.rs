@@ -1,5 +1,7 @@
 //! What each column of a table is for.
 
+use quadfill::observations::ColumnPlaces;
+
 use crate::bins::BinSize;
 use crate::delimited::resolve;
 use crate::error::{ReadError, Result};
@@ -78,6 +80,18 @@ impl Columns<'_> {
 }
 
 impl Roles {
+    /// Where modes and values stand.
+    pub(crate) fn places(&self) -> Option<ColumnPlaces> {
+        let place = |wanted: &dyn Fn(&Role) -> bool| self.of_columns.iter().position(wanted);
+        let modes = (0..self.modes.len()).map(|mode| {
+            place(&|role| matches!(role, Role::Label(m) | Role::Time(m) if *m == mode))
+        });
+        Some(ColumnPlaces {
+            modes: modes.collect::<Option<_>>()?,
+            value: place(&|role| *role == Role::Value)?,
+        })
+    }
+
     /// Resolves what the options ask for.
     pub(crate) fn find(columns: Columns<'_>, options: &ReadOptions) -> Result<Self> {
         let mut taken = vec![false; columns.count];

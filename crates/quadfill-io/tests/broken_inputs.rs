@@ -223,31 +223,35 @@ fn binary_files_that_cannot_be_read() {
     let mut hdf5 = vec![0u8; 512];
     hdf5.extend(b"\x89HDF\r\n");
     let table: Vec<(&str, Vec<u8>, &str)> = vec![
-        ("a.npy", vec![], "a.npy: this is no sound .npy file: it does not begin as one"),
+        (
+            "a.npy",
+            vec![],
+            "a.npy: this is no sound .npy file: it does not begin as one: write or fetch the file again",
+        ),
         (
             "a.npy",
             b"\x93NUMPY\x01\x00\xff".to_vec(),
-            "a.npy: this is no sound .npy file: it ends inside its header",
+            "a.npy: this is no sound .npy file: it ends inside its header: write or fetch the file again",
         ),
         (
             "a.npy",
             b"\x93NUMPY\x09\x00\xff\xff\xff\xff\xff\xff".to_vec(),
-            "a.npy: this is no sound .npy file: its version is not 1, 2 or 3",
+            "a.npy: this is no sound .npy file: its version is not 1, 2 or 3: write or fetch the file again",
         ),
         (
             "a.npy",
             npy("{'descr': '<f8'}", &[]),
-            "a.npy: this is no sound .npy file: its header lacks descr, fortran_order or shape",
+            "a.npy: this is no sound .npy file: its header lacks descr, fortran_order or shape: write or fetch the file again",
         ),
         (
             "a.npy",
             npy(&shape("(2, 2)", "<f8"), &[0; 8]),
-            "a.npy: this is no sound .npy file: its shape needs 32 bytes of numbers, there are 8",
+            "a.npy: this is no sound .npy file: its shape needs 32 bytes of numbers, there are 8: write or fetch the file again",
         ),
         (
             "a.npy",
             npy(&shape("(4294967296, 4294967296, 4294967296)", "<f8"), &[]),
-            "a.npy: this is no sound .npy file: its shape is larger than any memory",
+            "a.npy: this is no sound .npy file: its shape is larger than any memory: write or fetch the file again",
         ),
         (
             "a.npy",
@@ -277,12 +281,12 @@ fn binary_files_that_cannot_be_read() {
         (
             "a.parquet",
             b"PAR1".to_vec(),
-            "a.parquet: this is no sound Parquet file: EOF: Parquet file too small. Size is 4 but need 8",
+            "a.parquet: this is no sound Parquet file: EOF: Parquet file too small. Size is 4 but need 8: write or fetch the file again",
         ),
         (
             "a.mat",
             vec![0; 128],
-            "a.mat: this is no sound MATLAB version 5 file: its header is not that of one",
+            "a.mat: this is no sound MATLAB version 5 file: its header is not that of one: write or fetch the file again",
         ),
         (
             "a.mat",

@@ -45,99 +45,135 @@ fn descriptions() {
                 "it was written by a newer version of Quadfill (format 2, this one knows up to 1): upgrade Quadfill to open it",
             ),
         ),
-        ("/version", json!(0), Some("there is no format version 0: the file is damaged")),
+        (
+            "/version",
+            json!(0),
+            Some(
+                "there is no format version 0: the file is damaged, fit the model again or take a sound copy",
+            ),
+        ),
         ("/version", json!(-1), None),
         (
             "/spec/rank",
             json!(0),
-            Some("rank 0 is out of range: choose 1 to 4096: the file is damaged"),
+            Some(
+                "rank 0 is out of range: choose 1 to 4096: the file is damaged, fit the model again or take a sound copy",
+            ),
         ),
         (
             "/spec/rank",
             json!(5000),
-            Some("rank 5000 is out of range: choose 1 to 4096: the file is damaged"),
+            Some(
+                "rank 5000 is out of range: choose 1 to 4096: the file is damaged, fit the model again or take a sound copy",
+            ),
         ),
         ("/spec/rank", json!(-3), None),
         (
             "/spec/groups",
             json!([0, 1]),
-            Some("the kernel is for 3 modes but the model has 2: the file is damaged"),
+            Some(
+                "the kernel is for 3 modes but the model has 2: the file is damaged, fit the model again or take a sound copy",
+            ),
         ),
         (
             "/spec/groups",
             json!([0]),
-            Some("the model has 1 modes instead of 2 to 8: the file is damaged"),
+            Some(
+                "the model has 1 modes instead of 2 to 8: the file is damaged, fit the model again or take a sound copy",
+            ),
         ),
         (
             "/spec/groups",
             json!([0, 1, 2, 3, 4, 5, 6, 7, 8]),
-            Some("the model has 9 modes instead of 2 to 8: the file is damaged"),
+            Some(
+                "the model has 9 modes instead of 2 to 8: the file is damaged, fit the model again or take a sound copy",
+            ),
         ),
         (
             "/spec/groups",
             json!([0, u64::MAX, 0]),
-            Some("there is no factor matrix 18446744073709551615: the file is damaged"),
+            Some(
+                "there is no factor matrix 18446744073709551615: the file is damaged, fit the model again or take a sound copy",
+            ),
         ),
         (
             "/spec/groups",
             json!([0, 0, 0]),
-            Some("modes that share factors must have the same labels: the file is damaged"),
+            Some(
+                "modes that share factors must have the same labels: the file is damaged, fit the model again or take a sound copy",
+            ),
         ),
         (
             "/spec/groups",
             json!([0, 1, 2]),
             Some(
-                "the tensors of mode `to` are not those of its factor matrix 2: the file is damaged",
+                "the tensors of mode `to` are not those of its factor matrix 2: the file is damaged, fit the model again or take a sound copy",
             ),
         ),
         ("/spec/interaction", json!({"quadratic": [[0.0, 1.0], [2.0, 0.0]]}), None),
         (
             "/spec/interaction",
             json!({"quadratic": [[0.0, 1.0], [1.0, 0.0]]}),
-            Some("the kernel is for 2 modes but the model has 3: the file is damaged"),
+            Some(
+                "the kernel is for 2 modes but the model has 3: the file is damaged, fit the model again or take a sound copy",
+            ),
         ),
         ("/spec/interaction", json!("magic"), None),
         (
             "/modes",
             json!([]),
-            Some("the model is for 3 modes but the data have 0: the file is damaged"),
+            Some(
+                "the model is for 3 modes but the data have 0: the file is damaged, fit the model again or take a sound copy",
+            ),
         ),
         (
             "/modes/1/count",
             json!(u64::MAX),
-            Some("a mode cannot have 18446744073709551615 labels: the file is damaged"),
+            Some(
+                "a mode cannot have 18446744073709551615 labels: the file is damaged, fit the model again or take a sound copy",
+            ),
         ),
         (
             "/modes/1/factors",
             json!("factors.0"),
             Some(
-                "the tensors of mode `wörd \"x\"` are not those of its factor matrix 1: the file is damaged",
+                "the tensors of mode `wörd \"x\"` are not those of its factor matrix 1: the file is damaged, fit the model again or take a sound copy",
             ),
         ),
         (
             "/notes/config/model/groups",
             json!([0, 9, 0]),
-            Some("in the settings, there is no factor matrix 9: the file is damaged"),
+            Some(
+                "in the settings, there is no factor matrix 9: the file is damaged, fit the model again or take a sound copy",
+            ),
         ),
         (
             "/notes/precision",
             json!("f16"),
-            Some("the precision `f16` is neither f32 nor f64: the file is damaged"),
+            Some(
+                "the precision `f16` is neither f32 nor f64: the file is damaged, fit the model again or take a sound copy",
+            ),
         ),
         (
             "/notes/bins/0/width",
             json!(0.0),
-            Some("the bins of mode `to` make no sense: the file is damaged"),
+            Some(
+                "the bins of mode `to` make no sense: the file is damaged, fit the model again or take a sound copy",
+            ),
         ),
         (
             "/notes/bins/0/count",
             json!(0),
-            Some("the bins of mode `to` make no sense: the file is damaged"),
+            Some(
+                "the bins of mode `to` make no sense: the file is damaged, fit the model again or take a sound copy",
+            ),
         ),
         (
             "/notes/bins/0/mode",
             json!("else"),
-            Some("the bins of mode `else` make no sense: the file is damaged"),
+            Some(
+                "the bins of mode `else` make no sense: the file is damaged, fit the model again or take a sound copy",
+            ),
         ),
     ] {
         let mut description: Value = serde_json::from_slice(&files[0]).unwrap();
@@ -149,7 +185,9 @@ fn descriptions() {
             Some(reason) => assert_eq!(message, format!("model.json: {reason}"), "{pointer}"),
             None => assert!(
                 message.starts_with("model.json: this is not the description of a model, ")
-                    && message.ends_with(": the file is damaged"),
+                    && message.ends_with(
+                        ": the file is damaged, fit the model again or take a sound copy"
+                    ),
                 "{pointer}: {message}"
             ),
         }
@@ -167,24 +205,42 @@ fn labels() {
     };
     let all = files[2].clone();
     for (bytes, reason) in [
-        (all[..30].to_vec(), "line 2: this is no label of the expected kind: the file is damaged"),
+        (
+            all[..30].to_vec(),
+            "line 2: this is no label of the expected kind: the file is damaged, fit the model again or take a sound copy",
+        ),
         (
             lines[..9].join("\n").into_bytes(),
-            "line 10: the labels end here but the model has more: the file is damaged",
+            "line 10: the labels end here but the model has more: the file is damaged, fit the model again or take a sound copy",
         ),
         (
             [&all[..], b"[2,9]\n"].concat(),
-            "there are more lines than the 15 labels of the model: the file is damaged",
+            "there are more lines than the 15 labels of the model: the file is damaged, fit the model again or take a sound copy",
         ),
         (
             with(2, "[0,\"x\"]"),
-            "line 2: this is no label of the expected kind: the file is damaged",
+            "line 2: this is no label of the expected kind: the file is damaged, fit the model again or take a sound copy",
         ),
-        (with(2, "[0,1.5]"), "line 2: this is no label of the expected kind: the file is damaged"),
-        (with(2, "[1,-1]"), "line 2: a label of mode 0 was expected: the file is damaged"),
-        (with(3, "[0,-1]"), "line 3: label -1 is not above the one before it: the file is damaged"),
-        (with(7, "[1,\"a\\nb\"]"), "line 7: label \"a\\nb\" is there twice: the file is damaged"),
-        (vec![0xff, 0xfe], "line 1: this is no label of the expected kind: the file is damaged"),
+        (
+            with(2, "[0,1.5]"),
+            "line 2: this is no label of the expected kind: the file is damaged, fit the model again or take a sound copy",
+        ),
+        (
+            with(2, "[1,-1]"),
+            "line 2: a label of mode 0 was expected: the file is damaged, fit the model again or take a sound copy",
+        ),
+        (
+            with(3, "[0,-1]"),
+            "line 3: label -1 is not above the one before it: the file is damaged, fit the model again or take a sound copy",
+        ),
+        (
+            with(7, "[1,\"a\\nb\"]"),
+            "line 7: label \"a\\nb\" is there twice: the file is damaged, fit the model again or take a sound copy",
+        ),
+        (
+            vec![0xff, 0xfe],
+            "line 1: this is no label of the expected kind: the file is damaged, fit the model again or take a sound copy",
+        ),
     ] {
         let broken = [files[0].clone(), files[1].clone(), bytes];
         assert_eq!(message(&broken), format!("labels.jsonl: {reason}"));
@@ -214,24 +270,33 @@ fn numbers() {
         bytes
     };
     for (bytes, reason) in [
-        (Vec::new(), "the tensors cannot be read, header too small: the file is damaged"),
-        (vec![0xff; 64], "the tensors cannot be read, header too large: the file is damaged"),
+        (
+            Vec::new(),
+            "the tensors cannot be read, header too small: the file is damaged, fit the model again or take a sound copy",
+        ),
+        (
+            vec![0xff; 64],
+            "the tensors cannot be read, header too large: the file is damaged, fit the model again or take a sound copy",
+        ),
         (
             tensors[..tensors.len() - 1].to_vec(),
-            "the tensors cannot be read, incomplete metadata, file not fully covered: the file is damaged",
+            "the tensors cannot be read, incomplete metadata, file not fully covered: the file is damaged, fit the model again or take a sound copy",
         ),
-        (nan, "tensor `mean` has a number that is not finite: the file is damaged"),
+        (
+            nan,
+            "tensor `mean` has a number that is not finite: the file is damaged, fit the model again or take a sound copy",
+        ),
         (
             with_header(tensors, "[7,3]", "[3,7]"),
-            "tensor `factors.1` has the shape [3, 7] where [7, 3] was expected: the file is damaged",
+            "tensor `factors.1` has the shape [3, 7] where [7, 3] was expected: the file is damaged, fit the model again or take a sound copy",
         ),
         (
             with_header(tensors, "biases.1", "biases.9"),
-            "tensor `biases.1` is missing: the file is damaged",
+            "tensor `biases.1` is missing: the file is damaged, fit the model again or take a sound copy",
         ),
         (
             with_header(tensors, "F64", "I64"),
-            "tensor `biases.0` is of type I64 where f64 was expected: the file is damaged",
+            "tensor `biases.0` is of type I64 where f64 was expected: the file is damaged, fit the model again or take a sound copy",
         ),
     ] {
         let broken = [files[0].clone(), bytes, files[2].clone()];
@@ -244,7 +309,7 @@ fn numbers() {
     assert_eq!(
         message(&broken),
         "model.safetensors: tensor `factors.0` has the shape [4, 3] where [4, 4] was expected: \
-         the file is damaged"
+         the file is damaged, fit the model again or take a sound copy"
     );
 }
 

@@ -217,7 +217,7 @@ fn missing_parts_are_named() {
     fs::write(path.join("labels.jsonl"), "").unwrap();
     assert_eq!(
         message(),
-        "M/labels.jsonl: line 1: the labels end here but the model has more: the file is damaged"
+        "M/labels.jsonl: line 1: the labels end here but the model has more: the file is damaged, fit the model again or take a sound copy"
     );
     let [json, tensors, labels] = models::files(&path);
     assert!(parse_model(&json, &tensors, &labels).is_err());

@@ -11,9 +11,10 @@ use crate::places;
 use crate::report::{Lines, grouped, number};
 
 pub(super) fn run(flags: &EvaluateFlags, output: Output) -> Result<()> {
-    let options = flags.reading.resolve()?;
+    let mut options = flags.reading.resolve()?;
     places::check_input(&flags.test)?;
     let model = Model::load(&flags.model)?;
+    options.places.clone_from(&model.notes.places);
     let test = TestSet::read(
         &flags.test,
         &options,

@@ -78,7 +78,7 @@ fn fit_in<T: Real>(plan: &FitPlan, output: Output) -> Result<FitReport> {
     summary::warnings(&about).for_each(|warning| output.note(warning));
 
     let clock = Clock::start();
-    let Prepared { data, bins, value, config, test } = prepared;
+    let Prepared { data, bins, places, value, config, test } = prepared;
     let (modes, observations) = (data.modes().to_vec(), data.len());
     let mut watcher = Watcher::new(checkpoints, output);
     let fit = match beginning {
@@ -115,7 +115,8 @@ fn fit_in<T: Real>(plan: &FitPlan, output: Output) -> Result<FitReport> {
         certificate: fit.certificate.clone(),
         data: about,
     };
-    let model = Model::new(fit, modes, bins, value, observations, &config);
+    let mut model = Model::new(fit, modes, bins, value, observations, &config);
+    model.notes.places = places;
     let _whole = interrupt::writing();
     model.save(&plan.output)?;
     Checkpoints::remove(&checkpoint_path(&plan.output));

@@ -15,7 +15,7 @@ use super::tie::tie;
 use crate::flags::{InspectFlags, describe};
 use crate::output::Output;
 use crate::places;
-use crate::report::{Lines, grouped, number, offsets_in_words, status_in_words};
+use crate::report::{Lines, counted, grouped, number, offsets_in_words, status_in_words};
 
 pub(super) fn run(flags: &InspectFlags, output: Output) -> Result<()> {
     if is_model(&flags.what) {
@@ -144,22 +144,22 @@ impl ModelReport {
             };
             lines.add(
                 format!("  {}", mode.name),
-                format!("{} labels{bins}{shared}", grouped(mode.labels)),
+                format!("{}{bins}{shared}", counted(mode.labels, "label")),
             );
         }
         lines.add("predicts", self.value.clone());
         lines.add(
             "learned from",
             format!(
-                "{} observations for {} free parameters, penalty {}",
-                grouped(self.observations),
-                grouped(self.degrees_of_freedom),
+                "{} for {}, penalty {}",
+                counted(self.observations, "observation"),
+                counted(self.degrees_of_freedom, "free parameter"),
                 number(self.penalty)
             ),
         );
         lines.add(
             "status",
-            format!("{} ({} sweeps)", status_in_words(self.status), grouped(self.sweeps)),
+            format!("{} ({})", status_in_words(self.status), counted(self.sweeps, "sweep")),
         );
         lines.add("train", format!("rmse {}", number(self.train_rmse)));
         if let Some(rmse) = self.validation_rmse {

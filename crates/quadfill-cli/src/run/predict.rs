@@ -24,12 +24,13 @@ pub(super) fn run(flags: &PredictFlags, output: Output) -> Result<()> {
     if to_stdout && output.is_json() {
         bail!("with --json the predictions cannot go to standard output, too: name a file with -o");
     }
-    let options = flags.reading.resolve()?;
+    let mut options = flags.reading.resolve()?;
     places::check_input(&flags.query)?;
     if !to_stdout {
         places::check_file(&flags.output)?;
     }
     let model = Model::load(&flags.model)?;
+    options.places.clone_from(&model.notes.places);
     let query =
         read_query(&flags.query, &options, &model.modes, &model.notes.bins, QueryValues::Ignored)?;
     let columns: Vec<&[u32]> = query.indices.iter().map(Vec::as_slice).collect();

@@ -4,7 +4,7 @@ use anyhow::Result;
 use quadfill::observations::Summary;
 use quadfill::solve::{FitConfig, RankChoice};
 use quadfill::{Observations, Real};
-use quadfill_io::{Binning, ReadData, ReadOptions, read};
+use quadfill_io::{Binning, ColumnPlaces, ReadData, ReadOptions, read};
 
 use super::judge::TestSet;
 use super::tie::{find_mode, tie};
@@ -14,6 +14,8 @@ use crate::flags::{FitPlan, TestSource};
 pub(super) struct Prepared<T> {
     pub(super) data: Observations<T>,
     pub(super) bins: Vec<Binning>,
+    /// Where the columns stand, if they have no names.
+    pub(super) places: Option<ColumnPlaces>,
     /// What the column of values is called.
     pub(super) value: String,
     pub(super) config: FitConfig,
@@ -24,7 +26,7 @@ impl<T: Real> Prepared<T> {
     pub(super) fn read(plan: &FitPlan) -> Result<Self> {
         let read = read::<T>(&plan.data, &plan.reading)?;
         let value = value_name(&read, &plan.reading);
-        let ReadData { observations, bins, .. } = read;
+        let ReadData { observations, bins, places, .. } = read;
         let spec = plan.model.spec(observations.modes().len(), plan.rank())?;
         let (data, spec) = tie(observations, spec, &plan.tie)?;
         let config = plan.config(spec);
@@ -32,7 +34,8 @@ impl<T: Real> Prepared<T> {
         let (data, test) = match &plan.test {
             None => (data, None),
             Some(TestSource::File(path)) => {
-                let test = TestSet::read(path, &plan.reading, data.modes(), &bins, Some(&value))?;
+                let reading = ReadOptions { places: places.clone(), ..plan.reading.clone() };
+                let test = TestSet::read(path, &reading, data.modes(), &bins, Some(&value))?;
                 (data, Some(test))
             }
             Some(TestSource::Latest(mode, share)) => {
@@ -41,7 +44,7 @@ impl<T: Real> Prepared<T> {
                 (data, Some(TestSet::of(&held)))
             }
         };
-        Ok(Self { data, bins, value, config, test })
+        Ok(Self { data, bins, places, value, config, test })
     }
 
     /// What the data look like in view of the model.

@@ -2,7 +2,7 @@
 
 use quadfill::observations::Summary;
 
-use crate::report::{Lines, grouped, number};
+use crate::report::{Lines, counted, grouped, number};
 
 /// The summary as a table, warnings apart.
 pub(super) fn lines(summary: &Summary) -> Lines {
@@ -11,8 +11,8 @@ pub(super) fn lines(summary: &Summary) -> Lines {
     lines.add(
         "data",
         format!(
-            "{} observations of {} cells ({} %)",
-            grouped(summary.observations),
+            "{} of {} cells ({} %)",
+            counted(summary.observations, "observation"),
             sizes.join(" x "),
             number(100.0 * summary.density)
         ),
@@ -20,15 +20,15 @@ pub(super) fn lines(summary: &Summary) -> Lines {
     for mode in &summary.modes {
         let unobserved = match mode.unobserved {
             0 => String::new(),
-            n => format!(", {} labels with none", grouped(n)),
+            n => format!(", {} with none", counted(n, "label")),
         };
         lines.add(
             format!("  {}", mode.name),
             format!(
-                "{} labels with {} to {} observations, median {}{unobserved}",
-                grouped(mode.labels),
+                "{} with {} to {}, median {}{unobserved}",
+                counted(mode.labels, "label"),
                 grouped(mode.min),
-                grouped(mode.max),
+                counted(mode.max, "observation"),
                 grouped(mode.median)
             ),
         );
@@ -47,8 +47,8 @@ pub(super) fn lines(summary: &Summary) -> Lines {
         lines.add(
             "model",
             format!(
-                "{} free parameters, {} observations for each",
-                grouped(freedom),
+                "{}, {} observations for each",
+                counted(freedom, "free parameter"),
                 number(summary.observations as f64 / freedom.max(1) as f64)
             ),
         );

@@ -57,18 +57,21 @@ pub(crate) const FILES: &[Case] = &[
         "fit cut.csv.gz -o m",
         "cut.csv.gz: the gzip archive is cut short or damaged (unexpected end of file): fetch or pack it again",
     ),
-    ("fit broken.npy -o m", "broken.npy: this is no sound .npy file: it does not begin as one"),
+    (
+        "fit broken.npy -o m",
+        "broken.npy: this is no sound .npy file: it does not begin as one: write or fetch the file again",
+    ),
     (
         "fit broken.npz -o m",
         "broken.npz: the zip archive is cut short or damaged (invalid Zip archive: Could not find EOCD): fetch or pack it again",
     ),
     (
         "fit broken.parquet -o m",
-        "broken.parquet: this is no sound Parquet file: Parquet error: Invalid Parquet file. Corrupt footer",
+        "broken.parquet: this is no sound Parquet file: Parquet error: Invalid Parquet file. Corrupt footer: write or fetch the file again",
     ),
     (
         "fit broken.mat -o m",
-        "broken.mat: this is no sound MATLAB version 5 file: its header is not that of one",
+        "broken.mat: this is no sound MATLAB version 5 file: its header is not that of one: write or fetch the file again",
     ),
     (
         "fit weights.csv -o m --weight w",
@@ -134,7 +137,7 @@ pub(crate) const FLAGS: &[Case] = &[
     ),
     (
         "fit good.csv -o m --kernel 0,1;2,0",
-        "the kernel is not symmetric: entry (2, 1) is 2 but (1, 2) is 1",
+        "the kernel is not symmetric: entry (2, 1) is 2 but (1, 2) is 1: write the same number in both places",
     ),
     (
         "fit good.csv -o m --kernel 0,x;x,0",
@@ -333,7 +336,7 @@ pub(crate) const MODELS: &[Case] = &[
     ),
     (
         "predict scribbled good.csv -o out.csv",
-        "scribbled/model.json: this is not the description of a model, expected ident at line 1 column 2: the file is damaged",
+        "scribbled/model.json: this is not the description of a model, expected ident at line 1 column 2: the file is damaged, fit the model again or take a sound copy",
     ),
     (
         "predict future good.csv -o out.csv",
@@ -341,11 +344,11 @@ pub(crate) const MODELS: &[Case] = &[
     ),
     (
         "predict short good.csv -o out.csv",
-        "short/model.safetensors: the tensors cannot be read, incomplete metadata, file not fully covered: the file is damaged",
+        "short/model.safetensors: the tensors cannot be read, incomplete metadata, file not fully covered: the file is damaged, fit the model again or take a sound copy",
     ),
     (
         "predict fewer good.csv -o out.csv",
-        "fewer/labels.jsonl: line 5: a label of mode 0 was expected: the file is damaged",
+        "fewer/labels.jsonl: line 5: a label of mode 0 was expected: the file is damaged, fit the model again or take a sound copy",
     ),
     ("predict model nowhere.csv -o out.csv", "nowhere.csv: there is no such file: check the name"),
     (

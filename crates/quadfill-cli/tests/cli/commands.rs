@@ -55,6 +55,37 @@ fn a_new_user_gets_from_a_csv_to_predictions() {
 }
 
 #[test]
+fn files_without_names_are_read_as_the_data_were() {
+    let place = Place::new();
+    let mut rows: Vec<String> = Vec::new();
+    for (u, f, d) in (0..210).map(|i| (i / 30, i / 5 % 6, i % 5)) {
+        let (a, b, c) = (f64::from(u) - 3.0, f64::from(f) * 0.5 - 1.0, f64::from(d) * 0.3 + 0.2);
+        rows.push(format!("{u}::{f}::{}::{d}", a * b + a * c + b * c));
+    }
+    place.write("train.dat", rows.join("\n"));
+    place.write("test.dat", rows[7..40].join("\n"));
+    let columns = ["--modes", "1,2,4", "--value", "3"];
+    place.succeed(&[&["fit", "train.dat", "-o", "model", "--rank", "1"], &columns[..]].concat());
+    let judged = place.json(&["evaluate", "model", "test.dat"]);
+    assert!(judged["relative_error"].as_f64().unwrap() < 1e-8, "{judged}");
+    place.succeed(&["predict", "model", "test.dat", "-o", "filled.csv"]);
+    let filled = fs::read_to_string(place.path("filled.csv")).unwrap();
+    let last: Vec<f64> =
+        filled.lines().last().unwrap().split("::").map(|field| field.parse().unwrap()).collect();
+    assert!((last[2] - last[4]).abs() < 1e-6, "{filled}");
+    // A query of the modes alone, in their order, and one whose flags say where they are.
+    place.write("modes.dat", "0::1::2\n");
+    place.succeed(&["predict", "model", "modes.dat", "-o", "few.csv"]);
+    place.write("moved.dat", "2::0::1\n");
+    place.succeed(&["predict", "model", "moved.dat", "-o", "moved.csv", "--modes", "2,3,1"]);
+    let value = |name| {
+        let text = fs::read_to_string(place.path(name)).unwrap();
+        text.trim_end().rsplit("::").next().unwrap().parse::<f64>().unwrap()
+    };
+    assert!((value("few.csv") - value("moved.csv")).abs() < 1e-12);
+}
+
+#[test]
 fn labels_that_are_not_known_are_counted_and_marked() {
     let place = Place::new();
     place.write("train.csv", films().0);

@@ -152,7 +152,7 @@ mod tests {
         let error = parse_npy("big.npy", Cow::Owned(bytes)).expect_err("too large");
         assert_eq!(
             error.to_string(),
-            "big.npy: this is no sound .npy file: its shape needs 8000000000000000 bytes of numbers, there are 0"
+            "big.npy: this is no sound .npy file: its shape needs 8000000000000000 bytes of numbers, there are 0: write or fetch the file again"
         );
     }
 }

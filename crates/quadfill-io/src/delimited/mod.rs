@@ -11,6 +11,7 @@ pub(crate) use rows::{
 };
 
 use quadfill::Real;
+use quadfill::observations::ColumnPlaces;
 
 use crate::error::Result;
 use crate::number::{Number, canonical_u32, parse_number, trim};
@@ -25,11 +26,12 @@ pub(crate) fn read_text<T: Real>(
     options: &ReadOptions,
     is_tns: bool,
     piece: usize,
-) -> Result<(Assembled<T>, TextLayout)> {
+) -> Result<(Assembled<T>, TextLayout, Option<ColumnPlaces>)> {
     let layout =
         TextLayout::find(file, bytes, options, is_tns, |first| looks_like_header(first, options))?;
     let columns = Columns { file, names: layout.header.as_deref(), count: layout.fields };
     let mut roles = Roles::find(columns, options)?;
+    let places = if layout.header.is_none() { roles.places() } else { None };
     if is_tns {
         for role in &mut roles.of_columns {
             if let Role::Label(mode) = *role {
@@ -49,7 +51,7 @@ pub(crate) fn read_text<T: Real>(
     let data = assemble(file, &roles.modes, pieces, options.on_duplicate, |rows| {
         lines_of_rows(bytes, &layout, rows).map(|line| format!("line {line}"))
     })?;
-    Ok((data, layout))
+    Ok((data, layout, places))
 }
 
 /// Whether the first row holds names: columns are asked for by name, or its value is no number.

@@ -13,7 +13,7 @@ fn contents(text: &str, piece: usize) -> std::result::Result<Contents, String> {
         delimiter: Some(",".to_owned()),
         ..ReadOptions::default()
     };
-    let (data, _) = read_text::<f64>("t.csv", text.as_bytes(), &options, false, piece)
+    let (data, ..) = read_text::<f64>("t.csv", text.as_bytes(), &options, false, piece)
         .map_err(|error| error.to_string())?;
     let data = data.observations;
     let modes = data.modes();
@@ -73,7 +73,7 @@ fn rows_are_found_on_their_lines() {
         ("user,film,stars\n\"a\nx\",b,1\n\nc,d,2\ne,\"f\",3\n", [2, 6]),
     ] {
         let options = ReadOptions::default();
-        let (_, layout) =
+        let (_, layout, _) =
             read_text::<f64>("t.csv", text.as_bytes(), &options, false, PIECE).expect("sound");
         assert_eq!(lines_of_rows(text.as_bytes(), &layout, [0, 2]), expected);
     }

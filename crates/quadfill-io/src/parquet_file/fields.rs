@@ -2,13 +2,15 @@
 
 use bytes::Bytes;
 use parquet::basic::{LogicalType, TimeUnit, Type as Physical};
-use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_column_reader};
 use parquet::data_type::{ByteArray, DataType};
 use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::schema::types::ColumnDescriptor;
 
+use super::claims::{check_pages, check_rows, check_schema, may_unpack, wrong};
 use super::guard::guarded;
+use super::pages::CheckedPages;
 use crate::error::{ReadError, Result};
 use crate::shown::{one_line, shown};
 
@@ -38,19 +40,21 @@ pub(crate) struct ParquetFile<'a> {
     pub file: &'a str,
     pub names: Vec<String>,
     reader: SerializedFileReader<Bytes>,
-    most_rows: usize,
+    bytes: Bytes,
 }
 
 impl<'a> ParquetFile<'a> {
     pub(crate) fn open(file: &'a str, bytes: Bytes) -> Result<Self> {
-        // Even well packed rows of distinct cells take some bits each; a count far above that
-        // comes from a damaged file and would only exhaust the memory.
-        let most_rows = bytes.len().saturating_mul(1024);
-        let reader = guarded(|| SerializedFileReader::new(bytes))
-            .map_err(|error| malformed(file, &error))?;
+        let reader = guarded(|| {
+            check_schema(&bytes)?;
+            let reader = SerializedFileReader::new(bytes.clone())?;
+            check_rows(reader.metadata(), bytes.len())?;
+            Ok(reader)
+        })
+        .map_err(|error| malformed(file, &error))?;
         let schema = reader.metadata().file_metadata().schema_descr_ptr();
         let names = schema.columns().iter().map(|column| column.path().string()).collect();
-        Ok(Self { file, names, reader, most_rows })
+        Ok(Self { file, names, reader, bytes })
     }
 
     pub(crate) fn groups(&self) -> usize {
@@ -97,11 +101,11 @@ impl<'a> ParquetFile<'a> {
         }
         let is_unsigned = matches!(descriptor.logical_type_ref(),
             Some(LogicalType::Integer(integer)) if !integer.is_signed);
-        let reader = guarded(|| self.reader.get_row_group(group)?.get_column_reader(column))
+        let (reader, most_at_once) = guarded(|| self.column_reader(group, column))
             .map_err(|error| malformed(self.file, &error))?;
         let mut integers = Vec::new();
         let mut reals = Vec::new();
-        let walk = Walk { file: self, group, column };
+        let walk = Walk { file: self, group, column, batch: BATCH.min(most_at_once) };
         match reader {
             ColumnReader::BoolColumnReader(reader) => walk.batches(reader, |batch, row| {
                 integers.clear();
@@ -130,12 +134,38 @@ impl<'a> ParquetFile<'a> {
                 walk.batches(reader, |batch, row| take(Fields::Reals(batch), row))
             }
             ColumnReader::ByteArrayColumnReader(reader) => {
-                walk.batches(reader, |batch, row| take(Fields::Texts(batch), row))
+                let mut bytes = 0;
+                walk.batches(reader, |batch, row| {
+                    bytes += batch.iter().map(ByteArray::len).sum::<usize>();
+                    if !may_unpack(self.bytes.len(), bytes) {
+                        let reason = "its texts are far longer than the file";
+                        return Err(malformed(self.file, &wrong(reason)));
+                    }
+                    take(Fields::Texts(batch), row)
+                })
             }
             ColumnReader::Int96ColumnReader(_) | ColumnReader::FixedLenByteArrayColumnReader(_) => {
                 Err(self.unsupported(column, "values of a fixed number of bytes"))
             }
         }
+    }
+
+    /// A reader whose claims were checked, and how many fields it may decode at a time.
+    fn column_reader(
+        &self,
+        group: usize,
+        column: usize,
+    ) -> std::result::Result<(ColumnReader, usize), ParquetError> {
+        let group = self.reader.get_row_group(group)?;
+        let metadata = group.metadata();
+        let rows = usize::try_from(metadata.num_rows())?;
+        let most_at_once = check_pages(&self.bytes, metadata.column(column), rows)?;
+        let descriptor = metadata.column(column).column_descr_ptr();
+        let pages = CheckedPages {
+            has_levels: descriptor.max_def_level() > 0,
+            pages: group.get_column_page_reader(column)?,
+        };
+        Ok((get_column_reader(descriptor, Box::new(pages)), most_at_once))
     }
 
     /// A column in a message.
@@ -167,6 +197,7 @@ struct Walk<'a> {
     file: &'a ParquetFile<'a>,
     group: usize,
     column: usize,
+    batch: usize,
 }
 
 impl Walk<'_> {
@@ -178,6 +209,7 @@ impl Walk<'_> {
         let file = self.file;
         let full = file.descriptor(self.column).max_def_level();
         let first = file.first_row(self.group);
+        let claimed = file.reader.metadata().row_group(self.group).num_rows();
         let mut rows = 0usize;
         let mut values = Vec::new();
         let mut levels = Vec::new();
@@ -185,7 +217,12 @@ impl Walk<'_> {
             values.clear();
             levels.clear();
             let (records, _, _) = guarded(|| {
-                reader.read_records(BATCH, (full > 0).then_some(&mut levels), None, &mut values)
+                reader.read_records(
+                    self.batch,
+                    (full > 0).then_some(&mut levels),
+                    None,
+                    &mut values,
+                )
             })
             .map_err(|error| malformed(file.file, &error))?;
             if let Some(null) = levels.iter().position(|&level| level < full) {
@@ -198,14 +235,11 @@ impl Walk<'_> {
             if records == 0 {
                 return Ok(());
             }
-            if rows > file.most_rows || values.len() != records {
-                return Err(malformed(
-                    file.file,
-                    &ParquetError::General("a count of rows is wrong".to_owned()),
-                ));
-            }
             take(&values, first + rows)?;
             rows += records;
+            if values.len() != records || usize::try_from(claimed).is_ok_and(|most| rows > most) {
+                return Err(malformed(file.file, &wrong("a count of rows is wrong")));
+            }
         }
     }
 }

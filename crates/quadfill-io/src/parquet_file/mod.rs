@@ -1,8 +1,11 @@
 //! Parquet: labels, times and values by the names of their columns.
 
+mod claims;
 mod fields;
 mod guard;
+mod pages;
 mod query;
+mod thrift;
 
 use bytes::Bytes;
 use quadfill::Real;

@@ -69,7 +69,9 @@ impl Description {
     /// Reads and checks; the version first, because the rest may have changed with it.
     pub(super) fn parse(bytes: &[u8]) -> Result<Self, String> {
         let broken = |error: serde_json::Error| {
-            format!("this is not the description of a model, {error}: the file is damaged")
+            format!(
+                "this is not the description of a model, {error}: the file is damaged, fit the model again or take a sound copy"
+            )
         };
         check_header(&serde_json::from_slice(bytes).map_err(broken)?)?;
         let description: Self = serde_json::from_slice(bytes).map_err(broken)?;
@@ -89,14 +91,14 @@ impl Description {
             if mode.factors != tensors::factors_name("", group) || mode.biases != biases {
                 return Err(format!(
                     "the tensors of mode `{}` are not those of its factor matrix {group}: \
-                     the file is damaged",
+                     the file is damaged, fit the model again or take a sound copy",
                     mode.name
                 ));
             }
         }
         if !["f32", "f64"].contains(&self.notes.precision.as_str()) {
             return Err(format!(
-                "the precision `{}` is neither f32 nor f64: the file is damaged",
+                "the precision `{}` is neither f32 nor f64: the file is damaged, fit the model again or take a sound copy",
                 self.notes.precision
             ));
         }
@@ -142,7 +144,7 @@ pub(super) fn check_version(version: u32, known: u32) -> Result<(), String> {
         ));
     }
     if version == 0 {
-        return Err("there is no format version 0: the file is damaged".to_owned());
+        return Err("there is no format version 0: the file is damaged, fit the model again or take a sound copy".to_owned());
     }
     Ok(())
 }
@@ -150,7 +152,9 @@ pub(super) fn check_version(version: u32, known: u32) -> Result<(), String> {
 /// Checks a model that came from a file, where nothing can be taken for granted: everything else
 /// relies on factor matrices being numbered from 0 without gaps.
 pub(super) fn check_spec(spec: &ModelSpec, sizes: &[usize]) -> Result<(), String> {
-    let damaged = |what: &str| Err(format!("{what}: the file is damaged"));
+    let damaged = |what: &str| {
+        Err(format!("{what}: the file is damaged, fit the model again or take a sound copy"))
+    };
     let modes = spec.groups.len();
     if !(2..=8).contains(&modes) {
         return damaged(&format!("the model has {modes} modes instead of 2 to 8"));
@@ -185,5 +189,8 @@ fn check_bins(bins: &Binning, modes: &[ModeEntry]) -> Result<(), String> {
     if known && sound && bins.count != Some(0) {
         return Ok(());
     }
-    Err(format!("the bins of mode `{}` make no sense: the file is damaged", bins.mode))
+    Err(format!(
+        "the bins of mode `{}` make no sense: the file is damaged, fit the model again or take a sound copy",
+        bins.mode
+    ))
 }

@@ -66,7 +66,7 @@ pub(super) fn parse(bytes: &[u8], modes: &[(Kind, usize)]) -> Result<Vec<Labels>
     } else {
         let expected: usize = modes.iter().map(|&(_, count)| count).sum();
         Err(format!(
-            "there are more lines than the {expected} labels of the model: the file is damaged"
+            "there are more lines than the {expected} labels of the model: the file is damaged, fit the model again or take a sound copy"
         ))
     }
 }
@@ -122,6 +122,9 @@ impl<'a> Lines<'a> {
     }
 
     fn damaged(&self, what: &str) -> String {
-        format!("line {}: {what}: the file is damaged", self.number)
+        format!(
+            "line {}: {what}: the file is damaged, fit the model again or take a sound copy",
+            self.number
+        )
     }
 }

@@ -32,7 +32,7 @@ use crate::apply::Predictor;
 use crate::certify::Certificate;
 use crate::error::{Error, Result};
 use crate::model::{ModelSpec, Parameters};
-use crate::observations::{Binning, Mode};
+use crate::observations::{Binning, ColumnPlaces, Mode};
 use crate::solve::{Fit, FitConfig, Status, null_is_infinite};
 use describe::Description;
 use quadfill_kernels::Real;
@@ -79,6 +79,9 @@ pub struct ModelNotes {
     pub value: String,
     /// The columns of times that were cut into bins.
     pub bins: Vec<Binning>,
+    /// Where the columns stood, if they had no names.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub places: Option<ColumnPlaces>,
     /// `f32` or `f64`: the precision of the fit.
     pub precision: String,
     /// The settings of the fit.
@@ -136,6 +139,7 @@ impl<T: Real> Model<T> {
             notes: ModelNotes {
                 value,
                 bins,
+                places: None,
                 precision: T::NAME.to_owned(),
                 config: config.clone(),
                 penalty: fit.penalty,

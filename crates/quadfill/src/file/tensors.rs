@@ -90,7 +90,7 @@ pub(super) fn to_bytes(
 /// Opens the bytes of a safetensors file.
 pub(super) fn open(bytes: &[u8]) -> Result<SafeTensors<'_>, String> {
     SafeTensors::deserialize(bytes)
-        .map_err(|error| format!("the tensors cannot be read, {error}: the file is damaged"))
+        .map_err(|error| format!("the tensors cannot be read, {error}: the file is damaged, fit the model again or take a sound copy"))
 }
 
 /// Reads the tensors that [`collect`] made, checking each against the model. Precisions below that
@@ -139,10 +139,10 @@ fn find<'t, T: Real>(
 ) -> Result<TensorView<'t>, String> {
     let tensor = tensors
         .tensor(name)
-        .map_err(|_| format!("tensor `{name}` is missing: the file is damaged"))?;
+        .map_err(|_| format!("tensor `{name}` is missing: the file is damaged, fit the model again or take a sound copy"))?;
     if tensor.shape() != shape {
         return Err(format!(
-            "tensor `{name}` has the shape {:?} where {shape:?} was expected: the file is damaged",
+            "tensor `{name}` has the shape {:?} where {shape:?} was expected: the file is damaged, fit the model again or take a sound copy",
             tensor.shape()
         ));
     }
@@ -153,14 +153,14 @@ fn find<'t, T: Real>(
     };
     if !fits {
         return Err(format!(
-            "tensor `{name}` is of type {} where {} was expected: the file is damaged",
+            "tensor `{name}` is of type {} where {} was expected: the file is damaged, fit the model again or take a sound copy",
             tensor.dtype(),
             T::NAME
         ));
     }
     if numbers(&tensor).any(|number| !number.is_finite()) {
         return Err(format!(
-            "tensor `{name}` has a number that is not finite: the file is damaged"
+            "tensor `{name}` has a number that is not finite: the file is damaged, fit the model again or take a sound copy"
         ));
     }
     Ok(tensor)

@@ -29,18 +29,25 @@ impl Kernel {
             return bad(format!("has {modes} rows: give one per mode, 2 to 8"));
         }
         if let Some((i, row)) = rows.iter().enumerate().find(|(_, row)| row.len() != modes) {
-            return bad(format!("has {} numbers in row {} instead of {modes}", row.len(), i + 1));
+            return bad(format!(
+                "has {} numbers in row {} instead of {modes}: give one per mode",
+                row.len(),
+                i + 1
+            ));
         }
         let kernel = Self { modes, entries: rows.concat() };
         if kernel.entries.iter().any(|k| !k.is_finite()) {
-            return bad("has an entry that is not a finite number".to_owned());
+            return bad(
+                "has an entry that is not a finite number: write numbers such as 0.5".to_owned()
+            );
         }
         for a in 0..modes {
             for b in 0..a {
                 let (lower, upper) = (kernel.get(a, b), kernel.get(b, a));
                 if lower != upper {
                     return bad(format!(
-                        "is not symmetric: entry ({}, {}) is {lower} but ({}, {}) is {upper}",
+                        "is not symmetric: entry ({}, {}) is {lower} but ({}, {}) is {upper}: \
+                         write the same number in both places",
                         a + 1,
                         b + 1,
                         b + 1,
@@ -50,7 +57,10 @@ impl Kernel {
             }
         }
         if kernel.entries.iter().all(|&k| k == 0.0) {
-            return bad("is all zero: no mode would interact with any other".to_owned());
+            return bad(
+                "is all zero: give at least one pair of modes a number, or they would not interact"
+                    .to_owned(),
+            );
         }
         Ok(kernel)
     }

@@ -4,11 +4,13 @@ mod binning;
 mod duplicates;
 mod labels;
 mod relabel;
+mod places;
 mod split;
 mod summary;
 
 pub use binning::Binning;
 pub use labels::{Labels, TextLabels, canonical_integer};
+pub use places::ColumnPlaces;
 pub use summary::{ModeSummary, Summary};
 
 use crate::error::{Error, Result};

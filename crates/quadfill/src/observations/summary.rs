@@ -88,9 +88,10 @@ impl<T: Real> Observations<T> {
         }
         if self.len() < degrees_of_freedom {
             summary.warnings.push(format!(
-                "{} observations for {degrees_of_freedom} free parameters: exact recovery is \
+                "{} observation{} for {degrees_of_freedom} free parameters: exact recovery is \
                  impossible, lower the rank or expect the penalty to decide",
-                self.len()
+                self.len(),
+                if self.len() == 1 { "" } else { "s" }
             ));
         }
         summary.below_rank = Some(below);

@@ -1,0 +1,167 @@
+//! What a Parquet file claims about itself, held against its length before the decoder trusts it.
+//!
+//! The decoder makes room for whatever a header says. A damaged header may say gigabytes in a file
+//! of a thousand bytes, so every claimed size is bounded here by the bytes that are there.
+
+use bytes::Bytes;
+use parquet::errors::ParquetError;
+use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
+
+use super::thrift::{INTEGER, LIST, STRUCT, Thrift};
+
+/// How many bytes one stored byte may stand for, far above what packing gains on
+/// data that differ.
+const RATIO: usize = 1024;
+/// What small files may claim in bytes however well they are packed, and what is held at a time.
+const SMALL: usize = 1 << 24;
+/// What a field takes in memory at the least.
+const BYTES_PER_FIELD: usize = 4;
+/// The number of the encoding in which every text may repeat the start of the one before it.
+const DELTA_BYTE_ARRAY: i32 = 7;
+
+/// Whether `stored` bytes may stand for so many bytes.
+pub(super) fn may_unpack(stored: usize, claimed: usize) -> bool {
+    claimed <= SMALL.max(stored.saturating_mul(RATIO))
+}
+
+/// The footer's tree of columns: no branch may claim more children than there are columns.
+pub(super) fn check_schema(file: &[u8]) -> Result<(), ParquetError> {
+    let Some((rest, [l0, l1, l2, l3, b'P', b'A', b'R', b'1'])) = file.split_last_chunk::<8>()
+    else {
+        // The decoder has a better sentence for files that are no Parquet files at all.
+        return Ok(());
+    };
+    let length = u32::from_le_bytes([*l0, *l1, *l2, *l3]) as usize;
+    let Some(start) = rest.len().checked_sub(length) else {
+        return Ok(());
+    };
+    let mut most_children = 0;
+    let mut columns = 0;
+    let sound = Thrift::new(&rest[start..]).fields(|footer, field, kind| match (field, kind) {
+        (2, LIST) => {
+            let (kind, count) = footer.list()?;
+            columns = count;
+            (0..count).try_for_each(|_| {
+                if kind != STRUCT {
+                    return None;
+                }
+                footer.fields(|element, field, kind| match (field, kind) {
+                    (5, INTEGER) => {
+                        most_children =
+                            most_children.max(usize::try_from(element.integer()?).ok()?);
+                        Some(())
+                    }
+                    (5, _) => None,
+                    _ => element.skip(kind),
+                })
+            })
+        }
+        (2, _) => None,
+        _ => footer.skip(kind),
+    });
+    match sound {
+        Some(()) if most_children <= columns => Ok(()),
+        _ => Err(wrong("its footer is damaged")),
+    }
+}
+
+/// The numbers of rows: fields that the file cannot hold are refused.
+pub(super) fn check_rows(metadata: &ParquetMetaData, stored: usize) -> Result<(), ParquetError> {
+    let mut fields = 0usize;
+    for group in metadata.row_groups() {
+        let rows = usize::try_from(group.num_rows())
+            .map_err(|_| wrong("it claims a negative number of rows"))?;
+        fields = fields.saturating_add(rows.saturating_mul(group.num_columns()));
+    }
+    if may_unpack(stored, fields.saturating_mul(BYTES_PER_FIELD)) {
+        Ok(())
+    } else {
+        Err(wrong(&format!("it claims {fields} fields in {stored} bytes")))
+    }
+}
+
+/// The pages of a column in a group of `rows` rows, header by header.
+///
+/// Returns how many fields may be decoded at a time.
+pub(super) fn check_pages(
+    file: &Bytes,
+    column: &ColumnChunkMetaData,
+    rows: usize,
+) -> Result<usize, ParquetError> {
+    let start = column.dictionary_page_offset().unwrap_or(column.data_page_offset());
+    let chunk = usize::try_from(start)
+        .ok()
+        .zip(usize::try_from(column.compressed_size()).ok())
+        .and_then(|(start, length)| file.get(start..start.checked_add(length)?))
+        .ok_or_else(|| wrong("a column lies outside of the file"))?;
+    let mut at = 0;
+    let mut most_at_once = usize::MAX;
+    while at < chunk.len() {
+        let page = Page::read(&chunk[at..])
+            .filter(|page| page.stored <= chunk.len() - at - page.header)
+            .ok_or_else(|| wrong("the header of a page is damaged"))?;
+        at += page.header + page.stored;
+        let fits = may_unpack(page.stored, page.unpacked)
+            // Every entry of a dictionary takes a byte or more.
+            && page.entries.is_none_or(|entries| entries <= page.unpacked)
+            && page.values <= rows;
+        if !fits {
+            return Err(wrong(&format!("a page claims more than its {} bytes hold", page.stored)));
+        }
+        if page.repeats_starts {
+            most_at_once = most_at_once.min((4 * SMALL / page.unpacked.max(1)).max(1));
+        }
+    }
+    Ok(most_at_once)
+}
+
+/// What the header of a page claims.
+#[derive(Default)]
+struct Page {
+    header: usize,
+    stored: usize,
+    unpacked: usize,
+    entries: Option<usize>,
+    values: usize,
+    repeats_starts: bool,
+}
+
+impl Page {
+    fn read(bytes: &[u8]) -> Option<Self> {
+        let mut page = Self::default();
+        let mut thrift = Thrift::new(bytes);
+        thrift.fields(|header, field, kind| match (field, kind) {
+            (2, INTEGER) => set(&mut page.unpacked, header),
+            (3, INTEGER) => set(&mut page.stored, header),
+            // The headers of data pages of both versions, and that of a dictionary.
+            (5 | 7 | 8, STRUCT) => page.read_kind(header, field),
+            (2 | 3 | 5 | 7 | 8, _) => None,
+            _ => header.skip(kind),
+        })?;
+        page.header = thrift.at();
+        Some(page)
+    }
+
+    fn read_kind(&mut self, header: &mut Thrift<'_>, of: i32) -> Option<()> {
+        let encoding = if of == 8 { 4 } else { 2 };
+        header.fields(|header, field, kind| match (field, kind) {
+            (1, INTEGER) if of == 7 => set(self.entries.get_or_insert(0), header),
+            (1, INTEGER) => set(&mut self.values, header),
+            (1, _) => None,
+            (_, INTEGER) if field == encoding => {
+                self.repeats_starts |= header.integer()? == DELTA_BYTE_ARRAY;
+                Some(())
+            }
+            _ => header.skip(kind),
+        })
+    }
+}
+
+fn set(size: &mut usize, header: &mut Thrift<'_>) -> Option<()> {
+    *size = usize::try_from(header.integer()?).ok()?;
+    Some(())
+}
+
+pub(super) fn wrong(reason: &str) -> ParquetError {
+    ParquetError::General(reason.to_owned())
+}
