@@ -6,6 +6,7 @@ use crate::model::{ModelSpec, Parameters};
 use quadfill_kernels::Real;
 
 use super::progress::Progress;
+use super::sdp::SdpReport;
 
 /// One point of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -116,4 +117,6 @@ pub struct Fit<T: Real> {
     pub validation_rmse: Option<f64>,
     /// The path that led here: with hold-out, the one that was judged best.
     pub path: Vec<PathPoint>,
+    /// How the convex program was solved, where there was one.
+    pub sdp: Option<SdpReport>,
 }

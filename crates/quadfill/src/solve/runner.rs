@@ -208,6 +208,7 @@ pub(super) fn finish<T: Real>(
         sweeps: progress.notes.sweeps,
         validation_rmse,
         path,
+        sdp: None,
     }
 }
 
