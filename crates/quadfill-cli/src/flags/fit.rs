@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use quadfill::file::checkpoint_path;
 use quadfill::model::{Kernel, ModelSpec, Offsets};
 use quadfill::objective::{Incoherence, PenaltyScale};
-use quadfill::solve::{FitConfig, Solver};
+use quadfill::solve::{FitConfig, SdpForm, Solver};
 use quadfill_io::ReadOptions;
 
 use super::model::{ModelChoice, ModelFlags};
@@ -33,7 +33,9 @@ Examples:
   quadfill fit ratings.csv -o model --modes user,movie --value stars --rank 20 --precision f32
   quadfill fit u.data -o model --modes 1,2,4 --value 3 --bin 4=20w --penalty-scale count
   quadfill fit triples.tsv -o model --model transe --tie head,tail
-  quadfill fit train.tns -o model --rank 5 --test test.tns --json";
+  quadfill fit train.tns -o model --rank 5 --test test.tns --json
+  quadfill fit small.csv -o model --solver sdp
+  quadfill fit small.csv -o model --solver sdp --penalty 0.01";
 
 /// Learn a model from data
 ///
@@ -71,8 +73,10 @@ struct ChoiceFlags {
     #[command(flatten)]
     model: ModelFlags,
     /// Columns of the factors
-    #[arg(long, value_name = "R", default_value = "10", value_parser = values::count, allow_negative_numbers = true)]
-    rank: usize,
+    ///
+    /// 10 by default; --solver sdp finds it out and keeps at most R.
+    #[arg(long, value_name = "R", value_parser = values::count, allow_negative_numbers = true)]
+    rank: Option<usize>,
     /// Modes that share their factors: head,tail
     #[arg(long, value_name = "MODES")]
     tie: Vec<String>,
@@ -100,6 +104,11 @@ struct SearchFlags {
     /// The way to the minimum
     #[arg(long, value_name = "NAME", value_enum, default_value = "path")]
     solver: SolverName,
+    /// The convex program of --solver sdp
+    ///
+    /// By default the smallest trace that reproduces the data, or with --penalty the objective.
+    #[arg(long, value_name = "FORM", value_enum)]
+    sdp_form: Option<FormName>,
     /// The share of the data held out to choose the penalty
     #[arg(long, value_name = "SHARE", default_value = "0.1", value_parser = values::real, allow_negative_numbers = true)]
     validation: f64,
@@ -165,6 +174,28 @@ enum SolverName {
     Lbfgs,
     /// Damped Gauss-Newton on everything jointly
     GaussNewton,
+    /// A convex program with the rank left free, for small problems
+    Sdp,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum FormName {
+    /// The smallest trace that reproduces the data
+    Trace,
+    /// The data term under a bound on the trace, with --incoherence
+    Penalised,
+    /// What the other solvers minimise, over all ranks
+    Objective,
+}
+
+impl From<FormName> for SdpForm {
+    fn from(name: FormName) -> Self {
+        match name {
+            FormName::Trace => Self::Trace,
+            FormName::Penalised => Self::Penalised,
+            FormName::Objective => Self::Objective,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -228,6 +259,11 @@ impl FitPlan {
     }
 }
 
+/// The rank where none is given.
+const RANK: usize = 10;
+/// The same where the solver finds it out.
+const MOST_COLUMNS: usize = 4096;
+
 /// Any model with this rank, to check settings with before the data are known.
 fn stand_in(rank: usize) -> ModelSpec {
     ModelSpec::quadratic(Kernel::pairwise(2), rank)
@@ -243,10 +279,18 @@ impl FitFlags {
             (SolverName::Als, _) => Solver::Als,
             (SolverName::Lbfgs, _) => Solver::Lbfgs,
             (SolverName::GaussNewton, _) => Solver::GaussNewton,
+            (SolverName::Sdp, _) => Solver::Sdp(search.sdp_form.map(SdpForm::from)),
         };
+        if search.sdp_form.is_some() && search.solver != SolverName::Sdp {
+            bail!("--sdp-form is for --solver sdp only: leave it out");
+        }
         if self.resume && !matches!(solver, Solver::Path | Solver::Als) {
             bail!("--resume is for the solvers path and als, which keep checkpoints: leave it out");
         }
+        let rank = choice.rank.unwrap_or(match search.solver {
+            SolverName::Sdp => MOST_COLUMNS,
+            _ => RANK,
+        });
         let settings = FitConfig {
             offsets: choice.bias.offsets(),
             solver,
@@ -266,7 +310,7 @@ impl FitFlags {
             tolerance: search.tolerance,
             time_limit: search.time_limit,
             seed,
-            ..FitConfig::new(stand_in(choice.rank))
+            ..FitConfig::new(stand_in(rank))
         };
         settings.check(&[1, 1])?;
         let model = choice.model.resolve()?;

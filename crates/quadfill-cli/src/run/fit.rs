@@ -9,7 +9,7 @@ use quadfill::apply::{Evaluation, Predictor};
 use quadfill::file::{Fingerprint, Model, checkpoint_path, load_checkpoint};
 use quadfill::model::{Interaction, Offsets};
 use quadfill::observations::Summary;
-use quadfill::solve::{PathPoint, Progress, Status};
+use quadfill::solve::{PathPoint, Progress, SdpForm, SdpReport, Status};
 use serde::Serialize;
 
 use super::judge::in_words;
@@ -40,6 +40,8 @@ pub(super) struct FitReport {
     validation: Rmse,
     pub(super) test: Option<Evaluation>,
     pub(super) path: Vec<PathPoint>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sdp: Option<SdpReport>,
     precision: &'static str,
     seed: u64,
     threads: usize,
@@ -106,6 +108,7 @@ fn fit_in<T: Real>(plan: &FitPlan, output: Output) -> Result<FitReport> {
         validation: Rmse { rmse: fit.validation_rmse },
         test: test.map(|test| test.judge(Predictor::new(&fit.spec, &fit.parameters))),
         path: fit.path.clone(),
+        sdp: fit.sdp,
         precision: T::NAME,
         seed: config.seed,
         threads: rayon::current_num_threads(),
@@ -154,6 +157,9 @@ impl FitReport {
         let cpu =
             self.cpu_seconds.map_or(String::new(), |cpu| format!(", {} CPU-seconds", number(cpu)));
         lines.add("sweeps", format!("{} in {} s{cpu}", grouped(self.sweeps), number(self.seconds)));
+        if let Some(sdp) = &self.sdp {
+            lines.add("program", sdp_in_words(sdp));
+        }
         if let Some(rmse) = self.train.rmse {
             lines.add("train", format!("rmse {}", number(rmse)));
         }
@@ -168,6 +174,28 @@ impl FitReport {
         }
         lines
     }
+}
+
+/// How a convex program was solved, in one line.
+fn sdp_in_words(sdp: &SdpReport) -> String {
+    let what = match sdp.form {
+        SdpForm::Trace => "smallest trace",
+        SdpForm::Penalised => "penalised",
+        SdpForm::Objective => "objective over all ranks",
+    };
+    let kept = if sdp.truncated {
+        format!(", its rank {} cut to --rank", sdp.rank)
+    } else {
+        String::new()
+    };
+    format!(
+        "{what} {}, at most {} above the optimum ({} relative), residuals {} and {}{kept}",
+        number(sdp.objective),
+        number(sdp.gap),
+        number(sdp.relative_gap),
+        number(sdp.primal_residual),
+        number(sdp.dual_residual)
+    )
 }
 
 /// The error along the path: on held-out data where there are any.

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use quadfill::observations::Summary;
-use quadfill::solve::FitConfig;
+use quadfill::solve::{FitConfig, Solver};
 use quadfill::{Observations, Real};
 use quadfill_io::{Binning, ReadData, ReadOptions, read};
 
@@ -47,6 +47,10 @@ impl<T: Real> Prepared<T> {
     /// What the data look like in view of the model.
     pub(super) fn summary(&self) -> Summary {
         let spec = &self.config.model;
+        if matches!(self.config.solver, Solver::Sdp(_)) {
+            // Its rank is only known afterwards.
+            return self.data.summary();
+        }
         let spec = spec.clone().with_offsets(self.config.offsets.unwrap_or(spec.offsets));
         self.data.summary_for(spec.rank, spec.degrees_of_freedom(&self.data.sizes()))
     }
