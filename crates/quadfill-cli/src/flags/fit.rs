@@ -7,12 +7,12 @@ use clap::{Args, ValueEnum};
 use quadfill::file::checkpoint_path;
 use quadfill::model::{Kernel, ModelSpec, Offsets};
 use quadfill::objective::{Incoherence, PenaltyScale};
-use quadfill::solve::{FitConfig, SdpForm, Solver};
+use quadfill::solve::{FitConfig, SdpForm, Solver, Theory};
 use quadfill_io::ReadOptions;
 
 use super::model::{ModelChoice, ModelFlags};
 use super::reading::DataFlags;
-use super::values;
+use super::values::{self, Alpha};
 use crate::places;
 
 const DEFAULTS: &str = "\
@@ -35,7 +35,8 @@ Examples:
   quadfill fit triples.tsv -o model --model transe --tie head,tail
   quadfill fit train.tns -o model --rank 5 --test test.tns --json
   quadfill fit small.csv -o model --solver sdp
-  quadfill fit small.csv -o model --solver sdp --penalty 0.01";
+  quadfill fit small.csv -o model --solver sdp --penalty 0.01
+  quadfill fit small.csv -o model --theory auto --rank 5";
 
 /// Learn a model from data
 ///
@@ -95,6 +96,18 @@ struct ChoiceFlags {
     /// Add a small random perturbation, for small problems
     #[arg(long)]
     perturb: bool,
+    /// Set penalty, incoherence, perturbation and rank as the recovery theorem does
+    ///
+    /// ALPHA is the largest squared norm of a row of the true factors, or `auto` to take it from a
+    /// first fit (of rank --rank). For small problems.
+    #[arg(
+        long,
+        value_name = "ALPHA",
+        value_parser = values::real_or_auto,
+        allow_negative_numbers = true,
+        conflicts_with_all = ["penalty", "incoherence", "perturb", "resume"]
+    )]
+    theory: Option<Alpha>,
 }
 
 /// How it is fitted.
@@ -223,6 +236,8 @@ pub(crate) struct FitPlan {
     pub(crate) model: ModelChoice,
     pub(crate) tie: Vec<String>,
     pub(crate) precision: Precision,
+    /// The theorem's settings are to be taken.
+    pub(crate) theory: Option<Alpha>,
     /// Everything but the model, which needs the number of modes.
     settings: FitConfig,
 }
@@ -254,6 +269,7 @@ impl FitPlan {
             model: ModelChoice::Pairwise,
             tie: Vec::new(),
             precision: Precision::F64,
+            theory: None,
             settings: FitConfig::new(stand_in(rank)),
         }
     }
@@ -267,6 +283,20 @@ const MOST_COLUMNS: usize = 4096;
 /// Any model with this rank, to check settings with before the data are known.
 fn stand_in(rank: usize) -> ModelSpec {
     ModelSpec::quadratic(Kernel::pairwise(2), rank)
+}
+
+/// What the theorem sets cannot be set otherwise.
+fn check_theory(alpha: Alpha, choice: &ChoiceFlags, search: &SearchFlags) -> Result<()> {
+    if choice.penalty_scale != Scale::Uniform {
+        bail!("the theorem penalises rows alike: leave --penalty-scale or --theory out");
+    }
+    if let Alpha::Given(alpha) = alpha {
+        if choice.rank.is_some() && search.solver != SolverName::Sdp {
+            bail!("--theory sets the rank: leave --rank out");
+        }
+        Theory::new(&stand_in(1), &[1, 1], 1, alpha)?;
+    }
+    Ok(())
 }
 
 impl FitFlags {
@@ -288,7 +318,7 @@ impl FitFlags {
             bail!("--resume is for the solvers path and als, which keep checkpoints: leave it out");
         }
         let rank = choice.rank.unwrap_or(match search.solver {
-            SolverName::Sdp => MOST_COLUMNS,
+            SolverName::Sdp if choice.theory != Some(Alpha::Auto) => MOST_COLUMNS,
             _ => RANK,
         });
         let settings = FitConfig {
@@ -312,7 +342,11 @@ impl FitFlags {
             seed,
             ..FitConfig::new(stand_in(rank))
         };
-        settings.check(&[1, 1])?;
+        if let Some(alpha) = choice.theory {
+            check_theory(alpha, choice, search)?;
+        } else {
+            settings.check(&[1, 1])?;
+        }
         let model = choice.model.resolve()?;
         if choice.perturb && model == ModelChoice::Cp {
             bail!("--perturb is for quadratic models only: leave it out or choose another --model");
@@ -349,6 +383,7 @@ impl FitFlags {
             model,
             tie: choice.tie.clone(),
             precision: search.precision,
+            theory: choice.theory,
             settings,
         })
     }

@@ -9,7 +9,7 @@ use quadfill::apply::{Evaluation, Predictor};
 use quadfill::file::{Fingerprint, Model, checkpoint_path, load_checkpoint};
 use quadfill::model::{Interaction, Offsets};
 use quadfill::observations::Summary;
-use quadfill::solve::{PathPoint, Progress, SdpForm, SdpReport, Status};
+use quadfill::solve::{PathPoint, Progress, SdpForm, SdpReport, Status, Theory};
 use serde::Serialize;
 
 use super::judge::in_words;
@@ -42,6 +42,8 @@ pub(super) struct FitReport {
     pub(super) path: Vec<PathPoint>,
     #[serde(skip_serializing_if = "Option::is_none")]
     sdp: Option<SdpReport>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    theory: Option<Theory>,
     precision: &'static str,
     seed: u64,
     threads: usize,
@@ -76,9 +78,12 @@ fn fit_in<T: Real>(plan: &FitPlan, output: Output) -> Result<FitReport> {
     let about = prepared.summary();
     output.note(summary::lines(&about));
     summary::warnings(&about).for_each(|warning| output.note(warning));
+    if let Some(theory) = &prepared.theory {
+        output.note(theory_in_words(theory));
+    }
 
     let clock = Clock::start();
-    let Prepared { data, bins, value, config, test } = prepared;
+    let Prepared { data, bins, value, config, test, theory } = prepared;
     let (modes, observations) = (data.modes().to_vec(), data.len());
     let mut watcher = Watcher::new(checkpoints, output);
     let fit = match beginning {
@@ -109,6 +114,7 @@ fn fit_in<T: Real>(plan: &FitPlan, output: Output) -> Result<FitReport> {
         test: test.map(|test| test.judge(Predictor::new(&fit.spec, &fit.parameters))),
         path: fit.path.clone(),
         sdp: fit.sdp,
+        theory,
         precision: T::NAME,
         seed: config.seed,
         threads: rayon::current_num_threads(),
@@ -174,6 +180,40 @@ impl FitReport {
         }
         lines
     }
+}
+
+/// The theorem's settings and what it says of them.
+fn theory_in_words(theory: &Theory) -> Lines {
+    let mut lines = Lines::default();
+    let origin = if theory.estimated { "estimated from a first fit" } else { "as given" };
+    lines.add(
+        "theorem",
+        format!(
+            "alpha {} ({origin}), d = {} (mean labels of a mode), m = {}, n = {} rows",
+            number(theory.alpha),
+            number(theory.size),
+            grouped(theory.observations),
+            grouped(theory.rows)
+        ),
+    );
+    lines.add(
+        "  sets",
+        format!(
+            "lambda1 {}, lambda2 {}, R {}, C of norm at most lambda1",
+            number(theory.lambda1),
+            number(theory.lambda2),
+            grouped(theory.rank)
+        ),
+    );
+    lines.add(
+        "  promises",
+        format!(
+            "for cells drawn uniformly, with high probability every local minimum is global and its \
+             mean squared error is at most a constant, which is not known, times {}",
+            number(theory.error_scale)
+        ),
+    );
+    lines
 }
 
 /// How a convex program was solved, in one line.

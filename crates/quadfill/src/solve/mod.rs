@@ -21,6 +21,7 @@ mod sdp;
 mod single;
 pub mod start;
 mod step;
+mod theory;
 mod trim;
 mod vector;
 
@@ -34,3 +35,4 @@ pub use lbfgs::Lbfgs;
 pub use progress::{Candidate, Progress, ProgressNotes};
 pub use sdp::{SdpForm, SdpReport};
 pub use step::{Als, Step, StepReport};
+pub use theory::Theory;

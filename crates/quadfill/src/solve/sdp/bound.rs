@@ -30,7 +30,7 @@ pub(super) struct Bound {
 
 impl Bound {
     pub(super) fn gap(&self) -> f64 {
-        self.value - self.lower
+        (self.value - self.lower).abs()
     }
 }
 
@@ -97,8 +97,7 @@ fn fill_slope(program: &Program, matrix: &[f64], slopes: &[f64], out: &mut [f64]
             None => row.fill(0.0),
         }
         let entry = matrix[i * n + i];
-        row[i] += program.rows[i]
-            + program.diagonal.as_ref().map_or(0.0, |term| term.slope(entry));
+        row[i] += program.rows[i] + program.diagonal.as_ref().map_or(0.0, |term| term.slope(entry));
     }
     program.sensing.add_slope(slopes, out);
 }

@@ -67,13 +67,7 @@ impl DataStep {
     /// Moves `matrix` to the minimiser of the data term plus `rho / 2` times the squared distance,
     /// and finds the multipliers and biases there. `accuracy` is how far the equations may be off,
     /// relative to the values.
-    pub(super) fn solve(
-        &mut self,
-        program: &Program,
-        rho: f64,
-        accuracy: f64,
-        matrix: &mut [f64],
-    ) {
+    pub(super) fn solve(&mut self, program: &Program, rho: f64, accuracy: f64, matrix: &mut [f64]) {
         self.set_rho(program, rho);
         let sensing = &program.sensing;
         let mut entries = vec![0.0; sensing.width()];

@@ -36,7 +36,11 @@ impl DiagonalTerm {
             for _ in 0..100 {
                 let middle = 0.5 * (low + high);
                 shrunk = at(middle, entries);
-                if shrunk.iter().sum::<f64>() > bound { low = middle } else { high = middle }
+                if shrunk.iter().sum::<f64>() > bound {
+                    low = middle
+                } else {
+                    high = middle
+                }
                 if high - low <= f64::EPSILON * high {
                     break;
                 }
@@ -57,7 +61,11 @@ impl DiagonalTerm {
         let mut d = v;
         for _ in 0..100 {
             let slope = self.slope(d) + rho * (d - v);
-            if slope > 0.0 { high = d } else { low = d }
+            if slope > 0.0 {
+                high = d
+            } else {
+                low = d
+            }
             let excess = d.sqrt() - alpha.sqrt();
             let bend = self.incoherence.weight * excess.powi(2) * (3.0 / d - excess / d.powf(1.5));
             let newton = d - slope / (bend + rho);

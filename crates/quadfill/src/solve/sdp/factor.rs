@@ -5,7 +5,7 @@ use crate::model::{ModelSpec, Parameters};
 use quadfill_kernels::{Real, dense};
 
 /// Eigenvalues below this share of the largest are dropped.
-const SMALLEST_EIGENVALUE: f64 = 1e-7;
+const SMALLEST_EIGENVALUE: f64 = 1e-6;
 
 /// Orthogonal columns, longest first.
 pub(super) struct Factors {

@@ -78,7 +78,8 @@ pub struct SdpReport {
     pub objective: f64,
     /// No feasible matrix has a smaller objective.
     pub lower_bound: f64,
-    /// The difference of the two.
+    /// The size of the difference of the two. In the trace form, whose solution meets the data only
+    /// to the residuals, the bound may be the larger one.
     pub gap: f64,
     /// The difference over the objective.
     pub relative_gap: f64,
@@ -87,7 +88,7 @@ pub struct SdpReport {
     pub primal_residual: f64,
     /// How far the slope of the Lagrangian is from zero, relative to the multipliers.
     pub dual_residual: f64,
-    /// Eigenvalues of the solution above 1e-7 of the largest.
+    /// Eigenvalues of the solution above 1e-6 of the largest.
     pub rank: usize,
     /// Whether the model has fewer columns than that, because its rank was limited.
     pub truncated: bool,
@@ -262,7 +263,7 @@ impl<'p> SdpStep<'p> {
             SdpForm::Trace | SdpForm::Objective => 0.0,
         };
         let scale = bound.value.abs().max(floor);
-        if residual <= self.tolerance && bound.gap().abs() <= self.tolerance * scale {
+        if residual <= self.tolerance && bound.gap() <= self.tolerance * scale {
             self.ended.set(Some(Ended::Solved));
         }
     }

@@ -45,10 +45,8 @@ impl Sensing {
             .flat_map(|a| (0..=a).map(move |b| (a, b)))
             .filter(|&(a, b)| kernel.get(a, b) != 0.0)
             .collect();
-        let coefficients = pairs
-            .iter()
-            .map(|&(a, b)| kernel.get(a, b) * if a == b { 1.0 } else { 2.0 })
-            .collect();
+        let coefficients =
+            pairs.iter().map(|&(a, b)| kernel.get(a, b) * if a == b { 1.0 } else { 2.0 }).collect();
         let (mut entries, mut rows) = (Vec::new(), Vec::new());
         let (mut values, mut shares) = (Vec::new(), Vec::new());
         views.for_each(|cell, value, weight| {
