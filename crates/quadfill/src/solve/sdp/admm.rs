@@ -127,7 +127,9 @@ impl Admm {
             moved += squared_distance(&copied.entries, &before);
             prices += dot(&copied.price, &copied.price);
         }
-        let size = norm2(&self.suited).max(norm2(&self.positive)).max(f64::MIN_POSITIVE);
+        // Where zero is optimal only sizes that matter for the data tell small from large.
+        let floor = if self.first_size > 0.0 { 1e-3 * self.first_size } else { 1.0 };
+        let size = norm2(&self.suited).max(norm2(&self.positive)).max(floor);
         self.primal_residual = apart.sqrt() / size;
         let costs = (self.rho * prices.sqrt()).max(1e-3 * self.slope_size);
         self.dual_residual = self.rho * moved.sqrt() / costs.max(f64::MIN_POSITIVE);

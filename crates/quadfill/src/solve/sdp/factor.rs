@@ -4,9 +4,6 @@ use super::in_order;
 use crate::model::{ModelSpec, Parameters};
 use quadfill_kernels::{Real, dense};
 
-/// Eigenvalues below this share of the largest are dropped.
-const SMALLEST_EIGENVALUE: f64 = 1e-6;
-
 /// Orthogonal columns, longest first.
 pub(super) struct Factors {
     order: usize,
@@ -15,14 +12,15 @@ pub(super) struct Factors {
 }
 
 impl Factors {
-    /// Of a positive semidefinite matrix; a zero matrix has one column of zeros.
-    pub(super) fn new(matrix: &[f64], order: usize) -> Self {
+    /// Of a positive semidefinite matrix, without the eigenvalues below `smallest` times the largest
+    /// one. A zero matrix has one column of zeros.
+    pub(super) fn new(matrix: &[f64], order: usize, smallest: f64) -> Self {
         let mut columns = Vec::new();
         if let Some(eigen) = dense::symmetric_eigen(matrix, order) {
             let largest = eigen.values.last().copied().unwrap_or(0.0);
             for i in (0..order).rev() {
                 let value = eigen.values[i];
-                if value > 0.0 && value > SMALLEST_EIGENVALUE * largest {
+                if value > 0.0 && value > smallest * largest {
                     let root = value.sqrt();
                     columns.push(eigen.vector(i).iter().map(|v| root * v).collect());
                 }
