@@ -3,7 +3,8 @@
 use faer::diag::Diag;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_scratch};
-use faer::{Mat, MatMut, MatRef, Par};
+use faer::linalg::matmul::matmul;
+use faer::{Accum, Mat, MatMut, MatRef, Par};
 
 /// All eigenpairs of a symmetric matrix.
 #[derive(Clone, Debug, PartialEq)]
@@ -94,4 +95,114 @@ pub fn cholesky(a: &mut [f64], n: usize) -> bool {
     let regularization = faer::linalg::cholesky::llt::factor::LltRegularization::default();
     let (spec, stack) = (faer::Spec::default(), &mut MemBuffer::new(scratch));
     cholesky_in_place(matrix, regularization, Par::Seq, MemStack::new(stack), spec).is_ok()
+}
+
+/// Projects symmetric matrices of one order onto the positive semidefinite ones, over and over.
+///
+/// Runs on the calling thread, so the bits do not depend on how many there are.
+///
+/// ```
+/// let mut cone = quadfill_kernels::dense::PsdCone::new(2);
+/// let mut a = [0.0, 1.0, 1.0, 0.0];
+/// assert_eq!(cone.project(&mut a), Some(1));
+/// assert!(a.iter().all(|x| (x - 0.5).abs() < 1e-15));
+/// assert!((cone.smallest(&[2.0, 0.0, 1.0, 2.0]).unwrap() - 1.0).abs() < 1e-14);
+/// ```
+pub struct PsdCone {
+    n: usize,
+    values: Diag<f64>,
+    vectors: Mat<f64>,
+    scaled: Mat<f64>,
+    product: Mat<f64>,
+    scratch: MemBuffer,
+}
+
+impl PsdCone {
+    /// Room for matrices of order `n`.
+    pub fn new(n: usize) -> Self {
+        let scratch = self_adjoint_evd_scratch::<f64>(
+            n,
+            ComputeEigenvectors::Yes,
+            Par::Seq,
+            faer::Spec::default(),
+        );
+        Self {
+            n,
+            values: Diag::zeros(n),
+            vectors: Mat::zeros(n, n),
+            scaled: Mat::zeros(n, n),
+            product: Mat::zeros(n, n),
+            scratch: MemBuffer::new(scratch),
+        }
+    }
+
+    /// Bytes that [`PsdCone::new`] takes for order `n`.
+    pub fn bytes(n: usize) -> usize {
+        let scratch = self_adjoint_evd_scratch::<f64>(
+            n,
+            ComputeEigenvectors::Yes,
+            Par::Seq,
+            faer::Spec::default(),
+        );
+        3 * n * n * size_of::<f64>() + scratch.size_bytes()
+    }
+
+    /// Replaces the symmetric matrix `a` by the nearest positive semidefinite one and returns how
+    /// many eigenvalues that has above zero. `None`, with `a` as it was, if the iteration does not
+    /// converge, as with entries that are not finite.
+    ///
+    /// # Panics
+    /// Unless `a` has `n * n` entries.
+    pub fn project(&mut self, a: &mut [f64]) -> Option<usize> {
+        self.decompose(a, true)?;
+        let n = self.n;
+        let positive = self.values.column_vector().iter().filter(|&&value| value > 0.0).count();
+        // The smaller side of the spectrum is the cheaper one to put together.
+        let keeps = 2 * positive <= n;
+        let columns = if keeps { n - positive..n } else { 0..n - positive };
+        let count = columns.len();
+        for (to, from) in columns.enumerate() {
+            let root = self.values.column_vector()[from].abs().sqrt();
+            for row in 0..n {
+                self.scaled[(row, to)] = root * self.vectors[(row, from)];
+            }
+        }
+        let side = self.scaled.as_ref().subcols(0, count);
+        matmul(self.product.as_mut(), Accum::Replace, side, side.transpose(), 1.0, Par::Seq);
+        for i in 0..n {
+            for j in 0..=i {
+                let part = self.product[(i, j)];
+                let entry = if keeps { part } else { a[i * n + j] + part };
+                a[i * n + j] = entry;
+                a[j * n + i] = entry;
+            }
+        }
+        Some(positive)
+    }
+
+    /// The smallest eigenvalue of the symmetric matrix `a`, whose lower triangle is read. `None` as
+    /// for [`PsdCone::project`]; infinite for a matrix of order 0.
+    ///
+    /// # Panics
+    /// Unless `a` has `n * n` entries.
+    pub fn smallest(&mut self, a: &[f64]) -> Option<f64> {
+        self.decompose(a, false)?;
+        Some(self.values.column_vector().iter().copied().fold(f64::INFINITY, f64::min))
+    }
+
+    fn decompose(&mut self, a: &[f64], with_vectors: bool) -> Option<()> {
+        assert_eq!(a.len(), self.n * self.n, "entries of the matrix");
+        if !a.iter().all(|x| x.is_finite()) {
+            return None;
+        }
+        self_adjoint_evd(
+            MatRef::from_row_major_slice(a, self.n, self.n),
+            self.values.as_mut(),
+            with_vectors.then(|| self.vectors.as_mut()),
+            Par::Seq,
+            MemStack::new(&mut self.scratch),
+            faer::Spec::default(),
+        )
+        .ok()
+    }
 }

@@ -2,6 +2,8 @@
 //!
 //! Nothing here depends on the library, so that tests compare it with something written apart.
 
+pub mod interior;
+
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};

@@ -7,12 +7,12 @@ use clap::{Args, ValueEnum};
 use quadfill::file::checkpoint_path;
 use quadfill::model::{Kernel, ModelSpec, Offsets};
 use quadfill::objective::{Incoherence, PenaltyScale};
-use quadfill::solve::{FitConfig, RankChoice, Solver};
+use quadfill::solve::{FitConfig, RankChoice, SdpForm, Solver, Theory};
 use quadfill_io::ReadOptions;
 
 use super::model::{ModelChoice, ModelFlags};
 use super::reading::DataFlags;
-use super::values;
+use super::values::{self, Alpha};
 use crate::places;
 
 const DEFAULTS: &str = "\
@@ -34,7 +34,10 @@ Examples:
   quadfill fit ratings.csv -o model --modes user,movie --value stars --rank 20 --precision f32
   quadfill fit u.data -o model --modes 1,2,4 --value 3 --bin 4=20w --penalty-scale count
   quadfill fit triples.tsv -o model --model transe --tie head,tail
-  quadfill fit train.tns -o model --rank 5 --test test.tns --json";
+  quadfill fit train.tns -o model --rank 5 --test test.tns --json
+  quadfill fit small.csv -o model --solver sdp
+  quadfill fit small.csv -o model --solver sdp --penalty 0.01
+  quadfill fit small.csv -o model --theory auto --rank 5";
 
 /// Learn a model from data
 ///
@@ -71,7 +74,10 @@ pub(crate) struct FitFlags {
 struct ChoiceFlags {
     #[command(flatten)]
     model: ModelFlags,
-    /// Columns of the factors; auto, which only the path can do, by default, and 10 for other solvers
+    /// Columns of the factors, or auto
+    ///
+    /// By default auto for the path and, at most, for --solver sdp, which finds it out and keeps at most R
+    /// if that is given; 10 for the other solvers.
     #[arg(long, value_name = "R", value_parser = values::rank, allow_negative_numbers = true)]
     rank: Option<Rank>,
     /// Modes that share their factors: head,tail
@@ -92,6 +98,18 @@ struct ChoiceFlags {
     /// Add a small random perturbation, for small problems
     #[arg(long)]
     perturb: bool,
+    /// Set penalty, incoherence, perturbation and rank as the recovery theorem does
+    ///
+    /// ALPHA is the largest squared norm of a row of the true factors, or `auto` to take it from a
+    /// first fit (of rank --rank). For small problems.
+    #[arg(
+        long,
+        value_name = "ALPHA",
+        value_parser = values::real_or_auto,
+        allow_negative_numbers = true,
+        conflicts_with_all = ["penalty", "incoherence", "perturb", "resume"]
+    )]
+    theory: Option<Alpha>,
 }
 
 /// How it is fitted.
@@ -101,6 +119,11 @@ struct SearchFlags {
     /// The way to the minimum
     #[arg(long, value_name = "NAME", value_enum, default_value = "path")]
     solver: SolverName,
+    /// The convex program of --solver sdp
+    ///
+    /// By default the smallest trace that reproduces the data, or with --penalty the objective.
+    #[arg(long, value_name = "FORM", value_enum)]
+    sdp_form: Option<FormName>,
     /// The share of the data held out to choose the penalty
     #[arg(long, value_name = "SHARE", default_value = "0.1", value_parser = values::real, allow_negative_numbers = true)]
     validation: f64,
@@ -132,6 +155,8 @@ const PLAIN_RANK: usize = 10;
 /// The most columns that are tried on held-out data, and at a given penalty.
 const MOST_COLUMNS: usize = 64;
 const MOST_COLUMNS_AT_PENALTY: usize = 512;
+/// The most that a convex program keeps where no rank is given.
+const MOST_CONVEX_COLUMNS: usize = 4096;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Bias {
@@ -175,6 +200,28 @@ enum SolverName {
     Lbfgs,
     /// Damped Gauss-Newton on everything jointly
     GaussNewton,
+    /// A convex program with the rank left free, for small problems
+    Sdp,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum FormName {
+    /// The smallest trace that reproduces the data
+    Trace,
+    /// The data term under a bound on the trace, with --incoherence
+    Penalised,
+    /// What the other solvers minimise, over all ranks
+    Objective,
+}
+
+impl From<FormName> for SdpForm {
+    fn from(name: FormName) -> Self {
+        match name {
+            FormName::Trace => Self::Trace,
+            FormName::Penalised => Self::Penalised,
+            FormName::Objective => Self::Objective,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -202,6 +249,8 @@ pub(crate) struct FitPlan {
     pub(crate) model: ModelChoice,
     pub(crate) tie: Vec<String>,
     pub(crate) precision: Precision,
+    /// The theorem's settings are to be taken.
+    pub(crate) theory: Option<Alpha>,
     /// Everything but the model, which needs the number of modes.
     settings: FitConfig,
 }
@@ -233,6 +282,7 @@ impl FitPlan {
             model: ModelChoice::Pairwise,
             tie: Vec::new(),
             precision: Precision::F64,
+            theory: None,
             settings: FitConfig::new(stand_in(rank)),
         }
     }
@@ -241,6 +291,20 @@ impl FitPlan {
 /// Any model with this rank, to check settings with before the data are known.
 fn stand_in(rank: usize) -> ModelSpec {
     ModelSpec::quadratic(Kernel::pairwise(2), rank)
+}
+
+/// What the theorem sets cannot be set otherwise.
+fn check_theory(alpha: Alpha, choice: &ChoiceFlags, search: &SearchFlags) -> Result<()> {
+    if choice.penalty_scale != Scale::Uniform {
+        bail!("the theorem penalises rows alike: leave --penalty-scale or --theory out");
+    }
+    if let Alpha::Given(alpha) = alpha {
+        if choice.rank.is_some() && search.solver != SolverName::Sdp {
+            bail!("--theory sets the rank: leave --rank out");
+        }
+        Theory::new(&stand_in(1), &[1, 1], 1, alpha)?;
+    }
+    Ok(())
 }
 
 impl FitFlags {
@@ -253,13 +317,19 @@ impl FitFlags {
             (SolverName::Als, _) => Solver::Als,
             (SolverName::Lbfgs, _) => Solver::Lbfgs,
             (SolverName::GaussNewton, _) => Solver::GaussNewton,
+            (SolverName::Sdp, _) => Solver::Sdp(search.sdp_form.map(SdpForm::from)),
         };
+        if search.sdp_form.is_some() && search.solver != SolverName::Sdp {
+            bail!("--sdp-form is for --solver sdp only: leave it out");
+        }
         if self.resume && !matches!(solver, Solver::Path | Solver::Als) {
             bail!("--resume is for the solvers path and als, which keep checkpoints: leave it out");
         }
-        let rank = match (choice.rank, solver) {
+        let plain = choice.theory == Some(Alpha::Auto);
+        let rank = match (choice.rank, search.solver) {
             (Some(rank), _) => rank,
-            (None, Solver::Path) => None,
+            (None, SolverName::Path) if choice.theory.is_none() => None,
+            (None, SolverName::Sdp) if !plain => Some(MOST_CONVEX_COLUMNS),
             (None, _) => Some(PLAIN_RANK),
         };
         let most = if choice.penalty.is_some() { MOST_COLUMNS_AT_PENALTY } else { MOST_COLUMNS };
@@ -285,7 +355,11 @@ impl FitFlags {
             seed,
             ..FitConfig::new(stand_in(rank.unwrap_or(most)))
         };
-        settings.check(&[1, 1])?;
+        if let Some(alpha) = choice.theory {
+            check_theory(alpha, choice, search)?;
+        } else {
+            settings.check(&[1, 1])?;
+        }
         let model = choice.model.resolve()?;
         if choice.perturb && model == ModelChoice::Cp {
             bail!("--perturb is for quadratic models only: leave it out or choose another --model");
@@ -322,6 +396,7 @@ impl FitFlags {
             model,
             tie: choice.tie.clone(),
             precision: search.precision,
+            theory: choice.theory,
             settings,
         })
     }

@@ -21,6 +21,7 @@ pub(crate) use inspect::InspectFlags;
 pub(crate) use model::describe;
 pub(crate) use predict::PredictFlags;
 pub(crate) use synth::{SynthFlags, SynthPlan};
+pub(crate) use values::Alpha;
 
 use clap::{Args, Parser, Subcommand};
 

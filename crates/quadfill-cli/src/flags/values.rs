@@ -31,6 +31,24 @@ pub(super) fn real(text: &str) -> Result<f64, String> {
     text.parse().map_err(|_| "give a number such as 0.1 or 1e-3".to_owned())
 }
 
+/// A number, or nothing for `auto`.
+pub(super) fn real_or_auto(text: &str) -> Result<Alpha, String> {
+    match text {
+        "auto" => Ok(Alpha::Auto),
+        _ => real(text)
+            .map(Alpha::Given)
+            .map_err(|_| "give a number such as 0.1, or auto".to_owned()),
+    }
+}
+
+/// The size of the true rows.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Alpha {
+    Given(f64),
+    /// Taken from a first fit.
+    Auto,
+}
+
 /// A finite number not below zero.
 pub(super) fn amount(text: &str) -> Result<f64, String> {
     match real(text) {

@@ -10,7 +10,7 @@ use quadfill::certify::Certificate;
 use quadfill::file::{Fingerprint, Model, checkpoint_path, load_checkpoint};
 use quadfill::model::{Interaction, Offsets};
 use quadfill::observations::Summary;
-use quadfill::solve::{PathPoint, Progress, Status};
+use quadfill::solve::{PathPoint, Progress, SdpForm, SdpReport, Status, Theory};
 use serde::Serialize;
 
 use super::judge::in_words;
@@ -41,6 +41,10 @@ pub(super) struct FitReport {
     validation: Rmse,
     pub(super) test: Option<Evaluation>,
     pub(super) path: Vec<PathPoint>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sdp: Option<SdpReport>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    theory: Option<Theory>,
     precision: &'static str,
     seed: u64,
     threads: usize,
@@ -76,9 +80,12 @@ fn fit_in<T: Real>(plan: &FitPlan, output: Output) -> Result<FitReport> {
     let about = prepared.summary();
     output.note(summary::lines(&about));
     summary::warnings(&about).for_each(|warning| output.note(warning));
+    if let Some(theory) = &prepared.theory {
+        output.note(theory_in_words(theory));
+    }
 
     let clock = Clock::start();
-    let Prepared { data, bins, places, value, config, test } = prepared;
+    let Prepared { data, bins, places, value, config, test, theory } = prepared;
     let (modes, observations) = (data.modes().to_vec(), data.len());
     let mut watcher = Watcher::new(checkpoints, output);
     let fit = match beginning {
@@ -108,6 +115,8 @@ fn fit_in<T: Real>(plan: &FitPlan, output: Output) -> Result<FitReport> {
         validation: Rmse { rmse: fit.validation_rmse },
         test: test.map(|test| test.judge(Predictor::new(&fit.spec, &fit.parameters))),
         path: fit.path.clone(),
+        sdp: fit.sdp,
+        theory,
         precision: T::NAME,
         seed: config.seed,
         threads: rayon::current_num_threads(),
@@ -158,6 +167,9 @@ impl FitReport {
         let cpu =
             self.cpu_seconds.map_or(String::new(), |cpu| format!(", {} CPU-seconds", number(cpu)));
         lines.add("sweeps", format!("{} in {} s{cpu}", grouped(self.sweeps), number(self.seconds)));
+        if let Some(sdp) = &self.sdp {
+            lines.add("program", sdp_in_words(sdp));
+        }
         if let Some(rmse) = self.train.rmse {
             lines.add("train", format!("rmse {}", number(rmse)));
         }
@@ -175,6 +187,62 @@ impl FitReport {
         }
         lines
     }
+}
+
+/// The theorem's settings and what it says of them.
+fn theory_in_words(theory: &Theory) -> Lines {
+    let mut lines = Lines::default();
+    let origin = if theory.estimated { "estimated from a first fit" } else { "as given" };
+    lines.add(
+        "theorem",
+        format!(
+            "alpha {} ({origin}), d = {} (mean labels of a mode), m = {}, n = {} rows",
+            number(theory.alpha),
+            number(theory.size),
+            grouped(theory.observations),
+            grouped(theory.rows)
+        ),
+    );
+    lines.add(
+        "  sets",
+        format!(
+            "lambda1 {}, lambda2 {}, R {}, C of norm at most lambda1",
+            number(theory.lambda1),
+            number(theory.lambda2),
+            grouped(theory.rank)
+        ),
+    );
+    lines.add(
+        "  promises",
+        format!(
+            "for cells drawn uniformly, with high probability every local minimum is global and its \
+             mean squared error is at most a constant, which is not known, times {}",
+            number(theory.error_scale)
+        ),
+    );
+    lines
+}
+
+/// How a convex program was solved, in one line.
+fn sdp_in_words(sdp: &SdpReport) -> String {
+    let what = match sdp.form {
+        SdpForm::Trace => "smallest trace",
+        SdpForm::Penalised => "penalised",
+        SdpForm::Objective => "objective over all ranks",
+    };
+    let kept = if sdp.truncated {
+        format!(", its rank {} cut to --rank", sdp.rank)
+    } else {
+        String::new()
+    };
+    format!(
+        "{what} {}, at most {} above the optimum ({} relative), residuals {} and {}{kept}",
+        number(sdp.objective),
+        number(sdp.gap),
+        number(sdp.relative_gap),
+        number(sdp.primal_residual),
+        number(sdp.dual_residual)
+    )
 }
 
 /// The error along the path: on held-out data where there are any.

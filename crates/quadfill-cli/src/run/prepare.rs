@@ -2,13 +2,13 @@
 
 use anyhow::Result;
 use quadfill::observations::Summary;
-use quadfill::solve::{FitConfig, RankChoice};
+use quadfill::solve::{FitConfig, RankChoice, Solver, Theory};
 use quadfill::{Observations, Real};
 use quadfill_io::{Binning, ColumnPlaces, ReadData, ReadOptions, read};
 
 use super::judge::TestSet;
 use super::tie::{find_mode, tie};
-use crate::flags::{FitPlan, TestSource};
+use crate::flags::{Alpha, FitPlan, TestSource};
 
 /// Data, settings that fit them, and what to judge by.
 pub(super) struct Prepared<T> {
@@ -20,6 +20,8 @@ pub(super) struct Prepared<T> {
     pub(super) value: String,
     pub(super) config: FitConfig,
     pub(super) test: Option<TestSet>,
+    /// The theorem's settings, where they were asked for.
+    pub(super) theory: Option<Theory>,
 }
 
 impl<T: Real> Prepared<T> {
@@ -29,8 +31,10 @@ impl<T: Real> Prepared<T> {
         let ReadData { observations, bins, places, .. } = read;
         let spec = plan.model.spec(observations.modes().len(), plan.rank())?;
         let (data, spec) = tie(observations, spec, &plan.tie)?;
-        let config = plan.config(spec);
-        config.check(&data.sizes())?;
+        let mut config = plan.config(spec);
+        if plan.theory.is_none() {
+            config.check(&data.sizes())?;
+        }
         let (data, test) = match &plan.test {
             None => (data, None),
             Some(TestSource::File(path)) => {
@@ -44,12 +48,21 @@ impl<T: Real> Prepared<T> {
                 (data, Some(TestSet::of(&held)))
             }
         };
-        Ok(Self { data, bins, places, value, config, test })
+        let theory = plan.theory.map(|alpha| recipe(alpha, &data, &config)).transpose()?;
+        if let Some(theory) = &theory {
+            theory.apply(&mut config);
+            config.check(&data.sizes())?;
+        }
+        Ok(Self { data, bins, places, value, config, test, theory })
     }
 
     /// What the data look like in view of the model.
     pub(super) fn summary(&self) -> Summary {
         let mut spec = self.config.model.clone();
+        if matches!(self.config.solver, Solver::Sdp(_)) || self.theory.is_some() {
+            // The rank is only known afterwards, or does not say what the data should afford.
+            return self.data.summary();
+        }
         spec.offsets = self.config.offsets.unwrap_or(spec.offsets);
         if self.config.rank == RankChoice::Auto {
             // What no rank could do without.
@@ -57,6 +70,15 @@ impl<T: Real> Prepared<T> {
         }
         self.data.summary_for(spec.rank, spec.degrees_of_freedom(&self.data.sizes()))
     }
+}
+
+/// The theorem's settings for data.
+fn recipe<T: Real>(alpha: Alpha, data: &Observations<T>, config: &FitConfig) -> Result<Theory> {
+    let model = &config.model;
+    Ok(match alpha {
+        Alpha::Given(alpha) => Theory::new(model, &data.sizes(), data.len(), alpha)?,
+        Alpha::Auto => Theory::estimate(data.clone(), model, config.seed)?,
+    })
 }
 
 /// The name of the column of values, as far as the file or the user gave it one.

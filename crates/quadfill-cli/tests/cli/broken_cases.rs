@@ -161,7 +161,10 @@ pub(crate) const FLAGS: &[Case] = &[
     ),
     ("fit good.csv -o m --path-steps 0", "--path-steps 0: give a whole number above 0"),
     ("fit good.csv -o m --sweeps -3", "--sweeps -3: give a whole number above 0"),
-    ("fit good.csv -o m --solver sgd", "--solver sgd: choose path, als, gd, lbfgs, gauss-newton"),
+    (
+        "fit good.csv -o m --solver sgd",
+        "--solver sgd: choose path, als, gd, lbfgs, gauss-newton, sdp",
+    ),
     ("fit good.csv -o m --step 0.1", "--step is for --solver gd only: leave it out"),
     ("fit good.csv -o m --solver gd --step 0", "a step of 0 makes no sense: give a number above 0"),
     ("fit good.csv -o m --time-limit 0", "a time limit of 0 makes no sense: give seconds above 0"),
@@ -185,6 +188,53 @@ pub(crate) const FLAGS: &[Case] = &[
     (
         "fit good.csv -o m --resume --solver lbfgs",
         "--resume is for the solvers path and als, which keep checkpoints: leave it out",
+    ),
+    ("fit good.csv -o m --sdp-form trace", "--sdp-form is for --solver sdp only: leave it out"),
+    (
+        "fit good.csv -o m --solver sdp --sdp-form nuclear",
+        "--sdp-form nuclear: choose trace, penalised, objective",
+    ),
+    (
+        "fit good.csv -o m --solver sdp --penalty 0",
+        "the objective form of --solver sdp needs a --penalty above 0: give one, or leave --penalty out for exact data",
+    ),
+    (
+        "fit good.csv -o m --solver sdp --sdp-form penalised",
+        "the penalised form of --solver sdp needs alpha and lambda2: give --incoherence ALPHA,LAMBDA2 or --theory ALPHA",
+    ),
+    (
+        "fit good.csv -o m --solver sdp --sdp-form trace --penalty 1",
+        "the trace form of --solver sdp has no penalties: leave --penalty, --incoherence and --perturb out, or choose --sdp-form objective",
+    ),
+    (
+        "fit good.csv -o m --solver sdp --bias modes",
+        "the trace form of --solver sdp fits no biases: give a --penalty, or --bias none or mean",
+    ),
+    (
+        "fit good.csv -o m --on-duplicate mean --solver sdp --model cp",
+        "--solver sdp is for quadratic models, which are linear in U U^T: choose another --solver or another --model",
+    ),
+    (
+        "fit good.csv -o m --solver sdp --resume",
+        "--resume is for the solvers path and als, which keep checkpoints: leave it out",
+    ),
+    ("fit good.csv -o m --theory big", "--theory big: give a number such as 0.1, or auto"),
+    (
+        "fit good.csv -o m --theory -2",
+        "an alpha of -2 makes no sense: give the largest squared norm of a true row, above 0, or auto",
+    ),
+    ("fit good.csv -o m --theory 2 --rank 3", "--theory sets the rank: leave --rank out"),
+    (
+        "fit good.csv -o m --theory 2 --penalty 3",
+        "`--theory <ALPHA>` cannot be used with `--penalty <X>`: leave one of them out",
+    ),
+    (
+        "fit good.csv -o m --theory 2 --penalty-scale count",
+        "the theorem penalises rows alike: leave --penalty-scale or --theory out",
+    ),
+    (
+        "fit good.csv -o m --on-duplicate mean --theory 2 --model cp",
+        "the theorem is about quadratic models: leave --theory out",
     ),
     ("fit good.csv -o m --threads 0", "--threads 0: give a whole number above 0"),
     ("fit good.csv -o m --seed -1", "--seed -1: give a whole number not below 0"),

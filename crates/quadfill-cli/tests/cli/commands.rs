@@ -223,6 +223,42 @@ fn a_fit_is_certified_and_certify_says_the_same() {
 }
 
 #[test]
+fn a_convex_program_makes_a_model_and_tells_its_gap() {
+    let place = place_with_data();
+    let base = ["fit", "train.tns", "-o", "model", "--solver", "sdp", "--test", "test.tns"];
+    let fit = place.json(&base);
+    assert!(fit["test"]["relative_error"].as_f64().unwrap() < 1e-5, "{fit}");
+    assert_eq!((fit["rank"].as_u64(), &fit["sdp"]["form"]), (Some(2), &"trace".into()));
+    for key in ["objective", "lower_bound", "gap", "relative_gap", "primal_residual"] {
+        assert!(fit["sdp"][key].is_number(), "{key}");
+    }
+    assert_eq!(fit["test"], place.json(&["evaluate", "model", "test.tns"]));
+    assert_eq!(place.json(&["inspect", "model"])["rank"], 2);
+    let cut = place.succeed(&[&base[..], &["--penalty", "0.01", "--rank", "1"]].concat());
+    assert!(cut.stdout.contains("objective over all ranks"), "{}", cut.stdout);
+    assert!(cut.stdout.contains("its rank 2 cut to --rank"), "{}", cut.stdout);
+}
+
+#[test]
+fn the_theorems_settings_are_taken_and_told() {
+    let place = place_with_data();
+    let base = ["fit", "train.tns", "-o", "model", "--sweeps", "5"];
+    let said = place.succeed(&[&base[..], &["--theory", "9"]].concat());
+    for part in ["alpha 9 (as given)", "lambda1", "lambda2", "every local minimum is global"] {
+        assert!(said.stderr.contains(part), "{}", said.stderr);
+    }
+    let fit = place.json(&[&base[..], &["--theory", "auto", "--rank", "2"]].concat());
+    assert_eq!(fit["theory"]["estimated"], true);
+    assert_eq!(
+        (&fit["rank"], &fit["penalty"]),
+        (&fit["theory"]["rank"], &fit["theory"]["lambda1"])
+    );
+    let convex = place.json(&[&base[..], &["--theory", "9", "--solver", "sdp"]].concat());
+    assert_eq!(convex["sdp"]["form"], "penalised");
+    assert!(convex["sdp"]["trace_bound"].as_f64().unwrap() > 0.0, "{convex}");
+}
+
+#[test]
 fn held_out_data_choose_the_penalty_of_noisy_data() {
     let place = Place::new();
     place.succeed(&[&SYNTH[..], &["--noise", "0.3", "--test", "test.tns"]].concat());

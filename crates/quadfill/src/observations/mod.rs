@@ -3,8 +3,8 @@
 mod binning;
 mod duplicates;
 mod labels;
-mod relabel;
 mod places;
+mod relabel;
 mod split;
 mod summary;
 

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::sdp::{self, SdpForm};
 use crate::error::{Error, Result};
 use crate::model::{Interaction, ModelSpec, Offsets};
 use crate::objective::{Incoherence, Objective, PERTURBATION_LIMIT, PenaltyScale, Perturbation};
@@ -23,6 +24,10 @@ pub enum Solver {
     Lbfgs,
     /// Damped Gauss-Newton on all parameters jointly.
     GaussNewton,
+    /// A convex program over `X = U U^T` with the rank left free, for small problems. Without a form:
+    /// the smallest trace that reproduces the data, or with a penalty the objective itself. The rank of
+    /// the model is the most columns that are kept.
+    Sdp(Option<SdpForm>),
 }
 
 /// Everything that decides a fit besides the data.
@@ -192,6 +197,9 @@ impl FitConfig {
         }
         if self.perturb && self.model.interaction == Interaction::Cp {
             return bad("--perturb is for quadratic models only".to_owned());
+        }
+        if let Solver::Sdp(form) = self.solver {
+            sdp::check(self, form, sizes)?;
         }
         Ok(())
     }

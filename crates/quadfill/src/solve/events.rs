@@ -7,6 +7,7 @@ use crate::model::{ModelSpec, Parameters};
 use quadfill_kernels::Real;
 
 use super::progress::Progress;
+use super::sdp::SdpReport;
 
 /// One point of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -125,4 +126,6 @@ pub struct Fit<T: Real> {
     pub path: Vec<PathPoint>,
     /// How far it is from the global optimum; none for CP, or where it was not asked for.
     pub certificate: Option<Certificate>,
+    /// How the convex program was solved, where there was one.
+    pub sdp: Option<SdpReport>,
 }

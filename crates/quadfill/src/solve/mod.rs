@@ -20,9 +20,11 @@ mod progress;
 mod ranks;
 mod row_newton;
 mod runner;
+mod sdp;
 mod single;
 pub mod start;
 mod step;
+mod theory;
 mod vector;
 
 pub use config::{FitConfig, RankChoice, Solver};
@@ -33,4 +35,6 @@ pub use gauss_newton::GaussNewton;
 pub use gradient::GradientDescent;
 pub use lbfgs::Lbfgs;
 pub use progress::{Candidate, Progress, ProgressNotes, RankTrial, TrialResult};
+pub use sdp::{SdpForm, SdpReport};
 pub use step::{Als, Step, StepReport};
+pub use theory::Theory;

@@ -204,6 +204,7 @@ impl<'a, T: Real> Runner<'a, T> {
             validation_rmse,
             path,
             certificate,
+            sdp: None,
         }
     }
 }

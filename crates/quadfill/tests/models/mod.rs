@@ -57,6 +57,7 @@ pub(crate) fn model<T: Real>(spec: &ModelSpec) -> Model<T> {
         validation_rmse: Some(2.0 / 3.0),
         path: vec![point(1.1), point(0.3)],
         certificate: None,
+        sdp: None,
     };
     let bins =
         vec![Binning { mode: "to".to_owned(), origin: 0.1, width: 86_400.0, count: Some(4) }];
