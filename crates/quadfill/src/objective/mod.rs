@@ -24,6 +24,8 @@ use quadfill_kernels::{Real, sum};
 pub struct Objective<'a, T: Real> {
     views: &'a Views<T>,
     spec: ModelSpec,
+    /// The `m` of the formula.
+    observations: f64,
     penalty: f64,
     bias_penalty: f64,
     profile: Option<Vec<Vec<f64>>>,
@@ -93,9 +95,13 @@ impl<'a, T: Real> Objective<'a, T> {
         let widest = (0..sizes.len()).max_by_key(|&mode| sizes[mode]).unwrap_or(0);
         Self {
             views,
+            observations: views.len() as f64,
             penalty,
             bias_penalty: DEFAULT_BIAS_COUNT / views.len() as f64,
-            profile: (scale == PenaltyScale::Count).then(|| count_profile(views, spec)),
+            profile: (scale == PenaltyScale::Count).then(|| {
+                let rows = spec.group_sizes(&views.sizes()).iter().sum();
+                count_profile(views, spec, views.len(), rows)
+            }),
             incoherence: None,
             perturbation: None,
             forms: (0..spec.modes()).map(|mode| ModeForm::new(spec, mode)).collect(),
@@ -118,6 +124,23 @@ impl<'a, T: Real> Objective<'a, T> {
     pub fn with_perturbation(mut self, perturbation: Option<Perturbation>) -> Self {
         self.perturbation = perturbation;
         self
+    }
+
+    /// The same with the penalties of a larger problem: one of so many observations, and of so many
+    /// rows in all factor matrices together. A row of it then has the same equations as here.
+    #[must_use]
+    pub fn scaled_as(mut self, observations: usize, rows: usize) -> Self {
+        self.observations = observations as f64;
+        self.bias_penalty = DEFAULT_BIAS_COUNT / self.observations;
+        if self.profile.is_some() {
+            self.profile = Some(count_profile(self.views, &self.spec, observations, rows));
+        }
+        self
+    }
+
+    /// The number of observations `m` that sums over them are divided by.
+    pub fn observations(&self) -> f64 {
+        self.observations
     }
 
     /// Changes the penalty, keeping everything else.
@@ -173,7 +196,7 @@ impl<'a, T: Real> Objective<'a, T> {
                 workspace,
             )
         });
-        sum::ordered_sum(&sums) / self.views.len() as f64
+        sum::ordered_sum(&sums) / self.observations
     }
 
     /// Everything but the data term.
@@ -227,7 +250,7 @@ impl<'a, T: Real> Objective<'a, T> {
     /// Writes the gradient into `out` and returns the weighted mean squared residual.
     pub fn gradient_into(&self, parameters: &Parameters<T>, out: &mut Parameters<T>) -> f64 {
         let point = self.point(parameters);
-        let scale = -2.0 / self.views.len() as f64;
+        let scale = -2.0 / self.observations;
         let unknowns = parameters.layout().row_unknowns();
         let mut squares = Vec::new();
         for group in 0..self.plans.len() {
@@ -249,7 +272,7 @@ impl<'a, T: Real> Objective<'a, T> {
             }
         }
         self.add_penalty_slopes(parameters, out);
-        sum::ordered_sum(&squares) / self.views.len() as f64
+        sum::ordered_sum(&squares) / self.observations
     }
 
     fn add_penalty_slopes(&self, parameters: &Parameters<T>, out: &mut Parameters<T>) {
@@ -304,7 +327,7 @@ impl<'a, T: Real> Objective<'a, T> {
     ) {
         let point = self.point(parameters);
         let along = self.point(direction);
-        let scale = 2.0 / self.views.len() as f64;
+        let scale = 2.0 / self.observations;
         let unknowns = parameters.layout().row_unknowns();
         for group in 0..self.plans.len() {
             let sums = self.row_sums(group, unknowns, &|segment, workspace, sums| {
@@ -360,10 +383,14 @@ impl<'a, T: Real> Objective<'a, T> {
 const DEFAULT_BIAS_COUNT: f64 = 5.0;
 
 /// `count(row) * n / (N m)`, and for rows without observations what one observation would give.
-fn count_profile<T: Real>(views: &Views<T>, spec: &ModelSpec) -> Vec<Vec<f64>> {
+fn count_profile<T: Real>(
+    views: &Views<T>,
+    spec: &ModelSpec,
+    observations: usize,
+    all: usize,
+) -> Vec<Vec<f64>> {
     let rows = spec.group_sizes(&views.sizes());
-    let all: usize = rows.iter().sum();
-    let unit = all as f64 / (spec.modes() as f64 * views.len() as f64);
+    let unit = all as f64 / (spec.modes() as f64 * observations as f64);
     (0..rows.len())
         .map(|group| {
             (0..rows[group])

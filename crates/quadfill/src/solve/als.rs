@@ -23,7 +23,8 @@ pub fn sweep<T: Real>(objective: &Objective<'_, T>, parameters: &mut Parameters<
     data
 }
 
-fn update_group<T: Real>(
+/// Updates one factor matrix and returns the data term of the objective afterwards.
+pub fn update_group<T: Real>(
     objective: &Objective<'_, T>,
     parameters: &mut Parameters<T>,
     group: usize,
@@ -105,7 +106,7 @@ impl<'a, T: Real> RowTerms<'a, T> {
     }
 
     fn count(&self) -> f64 {
-        self.objective.views().len() as f64
+        self.objective.observations()
     }
 
     /// Adds the penalties to a row's normal equations (dimension `n`, right-hand side in the last

@@ -96,7 +96,7 @@ fn apply_slope<T: Real>(
         first.push(first[first.len() - 1] + rows);
     }
     let point = objective.point(parameters);
-    let scale = 2.0 / objective.views().len() as f64;
+    let scale = 2.0 / objective.observations();
     for group in 0..spec.group_count() {
         let sums = objective.row_sums(
             group,
