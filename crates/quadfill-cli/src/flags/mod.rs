@@ -3,22 +3,28 @@
 mod complaint;
 mod demo;
 mod evaluate;
+mod explain;
+mod export;
 mod fit;
 mod inspect;
 mod model;
 mod predict;
 mod reading;
 mod synth;
+mod top;
 mod values;
 
 pub(crate) use complaint::{Refusal, refusal};
 pub(crate) use demo::DemoFlags;
 pub(crate) use evaluate::EvaluateFlags;
+pub(crate) use explain::ExplainFlags;
+pub(crate) use export::ExportFlags;
 pub(crate) use fit::{FitFlags, FitPlan, Precision, TestSource};
 pub(crate) use inspect::InspectFlags;
 pub(crate) use model::describe;
 pub(crate) use predict::PredictFlags;
 pub(crate) use synth::{SynthFlags, SynthPlan};
+pub(crate) use top::{OrderName, TopFlags};
 
 use clap::{Args, Parser, Subcommand};
 
@@ -27,7 +33,8 @@ Examples:
   quadfill demo                                    see it work on made-up data
   quadfill fit ratings.csv -o model --rank 10      learn from rows of labels and a value
   quadfill predict model wanted.csv -o filled.csv  fill in the cells that are asked for
-  quadfill evaluate model test.csv                 compare with known values";
+  quadfill evaluate model test.csv                 compare with known values
+  quadfill top model --given user=42 --mode movie  find the best labels";
 
 /// Fill in the missing entries of sparse multi-way data.
 ///
@@ -74,6 +81,9 @@ pub(crate) enum Command {
     Fit(Box<FitFlags>),
     Predict(PredictFlags),
     Evaluate(EvaluateFlags),
+    Top(TopFlags),
+    Explain(ExplainFlags),
+    Export(ExportFlags),
     Inspect(InspectFlags),
     Demo(DemoFlags),
     Completions(CompletionsFlags),

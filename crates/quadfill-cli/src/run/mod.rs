@@ -3,14 +3,19 @@
 mod completions;
 mod demo;
 mod evaluate;
+mod explain;
+mod export;
 mod fit;
 mod inspect;
 mod judge;
+mod labels;
+mod observed;
 mod predict;
 mod prepare;
 mod summary;
 mod synth;
 mod tie;
+mod top;
 mod watch;
 
 use anyhow::Result;
@@ -27,6 +32,9 @@ pub(crate) fn run(cli: &Cli) -> Result<()> {
         Command::Fit(flags) => fit::run(&flags.resolve(seed)?, output),
         Command::Predict(flags) => predict::run(flags, output),
         Command::Evaluate(flags) => evaluate::run(flags, output),
+        Command::Top(flags) => top::run(flags, output),
+        Command::Explain(flags) => explain::run(flags, output),
+        Command::Export(flags) => export::run(flags, output),
         Command::Inspect(flags) => inspect::run(flags, output),
         Command::Demo(flags) => demo::run(&flags.out, seed, output),
         Command::Completions(flags) => completions::run(flags.shell),
