@@ -142,6 +142,8 @@ pub struct ReadOptions {
     pub modes: Option<Vec<ColumnRef>>,
     /// The column of the values; by default the last one that is no mode.
     pub value: Option<ColumnRef>,
+    /// Rows have no value: each one says that its cell was seen, and counts 1.
+    pub ones: bool,
     /// The column of the weights; none by default.
     pub weight: Option<ColumnRef>,
     /// Columns of times that are cut into bins.

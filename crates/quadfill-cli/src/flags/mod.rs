@@ -7,6 +7,7 @@ mod explain;
 mod export;
 mod fit;
 mod inspect;
+mod learn;
 mod model;
 mod predict;
 mod reading;
@@ -21,6 +22,7 @@ pub(crate) use explain::ExplainFlags;
 pub(crate) use export::ExportFlags;
 pub(crate) use fit::{FitFlags, FitPlan, Precision, TestSource};
 pub(crate) use inspect::InspectFlags;
+pub(crate) use learn::{FoldInFlags, UpdateFlags};
 pub(crate) use model::describe;
 pub(crate) use predict::PredictFlags;
 pub(crate) use synth::{SynthFlags, SynthPlan};
@@ -84,6 +86,8 @@ pub(crate) enum Command {
     Top(TopFlags),
     Explain(ExplainFlags),
     Export(ExportFlags),
+    FoldIn(FoldInFlags),
+    Update(UpdateFlags),
     Inspect(InspectFlags),
     Demo(DemoFlags),
     Completions(CompletionsFlags),

@@ -9,6 +9,7 @@ mod fit;
 mod inspect;
 mod judge;
 mod labels;
+mod learn;
 mod observed;
 mod predict;
 mod prepare;
@@ -35,6 +36,8 @@ pub(crate) fn run(cli: &Cli) -> Result<()> {
         Command::Top(flags) => top::run(flags, output),
         Command::Explain(flags) => explain::run(flags, output),
         Command::Export(flags) => export::run(flags, output),
+        Command::FoldIn(flags) => learn::fold_in(flags, output),
+        Command::Update(flags) => learn::update(flags, output),
         Command::Inspect(flags) => inspect::run(flags, output),
         Command::Demo(flags) => demo::run(&flags.out, seed, output),
         Command::Completions(flags) => completions::run(flags.shell),

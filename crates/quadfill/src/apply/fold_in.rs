@@ -88,6 +88,12 @@ pub fn fold_in<T: Real>(
                 .to_owned(),
         ));
     };
+    if model.notes.config.implicit.is_some() {
+        return Err(Error::Setting(
+            "a model fitted with --implicit takes new labels by `quadfill update` with all data"
+                .to_owned(),
+        ));
+    }
     let rows: usize = model.parameters.layout().rows().iter().sum();
     let new_rows: usize = part.is_new.iter().flatten().filter(|&&new| new).count();
     let views = Views::new(part.data);

@@ -308,24 +308,39 @@ impl<'a, T: Real> Ranker<'a, T> {
     /// # Panics
     /// If the label is none of the candidates.
     pub fn rank_of(&self, given: &[u32], label: u32, excluded: &[u32]) -> f64 {
+        self.ranks_of(given, &[label], excluded)[0]
+    }
+
+    /// The places of several labels, none of which stands in the way of another if it is excluded.
+    pub(super) fn ranks_of(&self, given: &[u32], labels: &[u32], excluded: &[u32]) -> Vec<f64> {
         let query = self.query(given).slope;
-        let own = match &self.candidates {
-            Some(candidates) => candidates.binary_search(&label).expect("a candidate"),
-            None => label as usize,
+        let mut scores = Vec::with_capacity(self.len());
+        self.for_each_score(&query, 0..self.len(), |_, score| scores.push(score));
+        let row_of = |label: u32| match &self.candidates {
+            Some(candidates) => candidates.binary_search(&label).ok(),
+            None => Some(label as usize),
         };
-        let mut score = f64::NAN;
-        self.for_each_score(&query, own..own + 1, |_, found| score = found);
-        let (mut above, mut equal) = (0usize, 0usize);
-        self.for_each_score(&query, 0..self.len(), |row, other| {
-            if other >= score && row != own && excluded.binary_search(&self.label(row)).is_err() {
-                if other > score {
-                    above += 1;
-                } else {
-                    equal += 1;
-                }
-            }
-        });
-        1.0 + above as f64 + 0.5 * equal as f64
+        let left_out: Vec<f64> =
+            excluded.iter().filter_map(|&label| row_of(label)).map(|row| scores[row]).collect();
+        labels
+            .iter()
+            .map(|&label| {
+                let score = scores[row_of(label).expect("a candidate")];
+                let count = |scores: &[f64], is: &dyn Fn(f64) -> bool| {
+                    scores.iter().filter(|&&other| is(other)).count() as f64
+                };
+                let among = |is: &dyn Fn(f64) -> bool| count(&scores, is) - count(&left_out, is);
+                let above = among(&|other| other > score);
+                let itself = f64::from(u8::from(excluded.binary_search(&label).is_err()));
+                let equal = among(&|other| other == score) - itself;
+                1.0 + above + 0.5 * equal
+            })
+            .collect()
+    }
+
+    /// The mode whose labels are ranked.
+    pub fn mode(&self) -> usize {
+        self.mode
     }
 }
 

@@ -10,9 +10,11 @@
 mod point;
 mod rows;
 mod terms;
+mod zeros;
 
 pub use point::Point;
 pub use terms::{Incoherence, PERTURBATION_LIMIT, PenaltyScale, Perturbation};
+pub(crate) use zeros::{RowZeros, check_zeros};
 
 use crate::model::{Interaction, ModelSpec, Parameters};
 use crate::views::{Plan, Views};
@@ -31,6 +33,7 @@ pub struct Objective<'a, T: Real> {
     profile: Option<Vec<Vec<f64>>>,
     incoherence: Option<Incoherence>,
     perturbation: Option<Perturbation>,
+    zeros: Option<zeros::Zeros>,
     forms: Vec<ModeForm<T>>,
     plans: Vec<Plan>,
     value_plan: Plan,
@@ -104,6 +107,7 @@ impl<'a, T: Real> Objective<'a, T> {
             }),
             incoherence: None,
             perturbation: None,
+            zeros: None,
             forms: (0..spec.modes()).map(|mode| ModeForm::new(spec, mode)).collect(),
             plans,
             value_plan: Plan::new(views, vec![widest]),
@@ -196,7 +200,7 @@ impl<'a, T: Real> Objective<'a, T> {
                 workspace,
             )
         });
-        sum::ordered_sum(&sums) / self.observations
+        (sum::ordered_sum(&sums) + self.zeros_value(parameters)) / self.observations
     }
 
     /// Everything but the data term.

@@ -2,11 +2,14 @@
 
 mod binning;
 mod duplicates;
+mod grow;
 mod labels;
+mod negatives;
 mod split;
 mod summary;
 
 pub use binning::Binning;
+pub use grow::Grown;
 pub use labels::{Labels, TextLabels, canonical_integer};
 pub use summary::{ModeSummary, Summary};
 

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::model::{Interaction, ModelSpec, Offsets};
-use crate::objective::{Incoherence, PERTURBATION_LIMIT, PenaltyScale};
+use crate::objective::{Incoherence, PERTURBATION_LIMIT, PenaltyScale, check_zeros};
 
 /// The way to a minimum.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
@@ -48,6 +48,10 @@ pub struct FitConfig {
     pub incoherence: Option<Incoherence>,
     /// Whether to add a random perturbation `C` of spectral norm at most `lambda`.
     pub perturb: bool,
+    /// The weight of unobserved cells, which then count as zeros, or `None` to leave them out. Needs a
+    /// penalty, and a model whose sums over all cells have a closed form.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub implicit: Option<f64>,
     /// The share held out to choose the penalty, above 0 and below 1.
     pub validation: f64,
     /// Steps of the path, or `None` for 300 (100 where there are many observations).
@@ -73,6 +77,7 @@ impl FitConfig {
             penalty_scale: PenaltyScale::Uniform,
             incoherence: None,
             perturb: false,
+            implicit: None,
             validation: 0.1,
             path_steps: None,
             sweeps: None,
@@ -125,6 +130,25 @@ impl FitConfig {
                  {PERTURBATION_LIMIT} rows in all modes together",
                 rows * rows * 8 / 1_000_000
             ));
+        }
+        if let Some(weight) = self.implicit {
+            check_zeros(&self.model, self.offsets, weight)?;
+            if self.penalty.is_none() {
+                return bad("with --implicit a --penalty is needed: held-out errors on observed \
+                            cells cannot choose it, begin with 1e-3"
+                    .to_owned());
+            }
+            if !matches!(self.solver, Solver::Path | Solver::Als) {
+                return bad(
+                    "--implicit is for the solvers path and als: leave --solver out".to_owned()
+                );
+            }
+            if self.incoherence.is_some() || self.perturb {
+                return bad(
+                    "--implicit cannot be used with --incoherence or --perturb: leave them out"
+                        .to_owned(),
+                );
+            }
         }
         if self.perturb && self.model.interaction == Interaction::Cp {
             return bad("--perturb is for quadratic models only".to_owned());

@@ -90,7 +90,8 @@ impl<'a, T: Real> Runner<'a, T> {
         };
         Ok(Objective::new(views, spec, penalty, self.config.penalty_scale)
             .with_incoherence(self.config.incoherence)
-            .with_perturbation(perturbation))
+            .with_perturbation(perturbation)
+            .with_zeros(self.config.implicit))
     }
 
     /// Where a path begins: the largest penalty, and small factors that can grow below it.
