@@ -1,16 +1,21 @@
 //! Speed, memory and reading, beside this machine's limits and any peers that are set up.
 //!
-//! `quadfill-bench [--peers VENV] [--only sweep|small|certificate|reading|memory]` prints one line per figure.
+//! `quadfill-bench [--peers VENV] [--data FOLDER] [--only PART]` prints one line per figure. Parts are
+//! sweep, small, certificate, reading, memory, top, fold-in and, on data sets in FOLDER, links and tags.
 //! Peers run as Python scripts on the very same data, in the same run.
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
 mod certificate;
 mod clock;
 mod data;
+mod fold;
+mod links;
 mod memory;
 mod peers;
 mod reading;
 mod sweeps;
+mod tags;
+mod top;
 
 use anyhow::{Context, bail};
 use std::path::PathBuf;
@@ -18,15 +23,15 @@ use std::path::PathBuf;
 fn main() -> anyhow::Result<()> {
     let mut peers = None;
     let mut only = None;
+    let mut data = None;
     let mut args = std::env::args().skip(1);
     while let Some(arg) = args.next() {
         let mut value = || args.next().with_context(|| format!("{arg} needs a value"));
         match arg.as_str() {
             "--peers" => peers = Some(PathBuf::from(value()?)),
             "--only" => only = Some(value()?),
-            _ => bail!(
-                "unknown argument {arg}: use --peers VENV or --only sweep|small|certificate|reading|memory"
-            ),
+            "--data" => data = Some(PathBuf::from(value()?)),
+            _ => bail!("unknown argument {arg}: use --peers VENV, --data FOLDER or --only PART"),
         }
     }
     let wants = |part: &str| only.as_deref().is_none_or(|only| only == part);
@@ -49,6 +54,23 @@ fn main() -> anyhow::Result<()> {
     }
     if wants("memory") {
         memory::run(&folder)?;
+    }
+    if wants("top") {
+        top::run()?;
+    }
+    if wants("fold-in") {
+        fold::speed()?;
+    }
+    if let Some(data) = &data {
+        if wants("fold-in") {
+            fold::quality(data)?;
+        }
+        if wants("links") {
+            links::run(data, &folder)?;
+        }
+        if wants("tags") {
+            tags::run(data)?;
+        }
     }
     Ok(())
 }

@@ -13,7 +13,7 @@ use crate::clock::{self, Timing};
 use crate::data;
 use crate::peers::Peers;
 
-fn pool(threads: usize) -> anyhow::Result<rayon::ThreadPool> {
+pub(crate) fn pool(threads: usize) -> anyhow::Result<rayon::ThreadPool> {
     Ok(rayon::ThreadPoolBuilder::new().num_threads(threads).build()?)
 }
 

@@ -51,7 +51,7 @@ impl LabelColumn {
         }
     }
 
-    fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         match self {
             Self::Numbers(numbers) => numbers.len(),
             Self::Texts { indices, .. } => indices.len(),

@@ -40,5 +40,6 @@ pub use query::{Query, QueryValues, UNKNOWN, read_query, read_query_bytes};
 pub use query_rows::{QueryColumn, QueryRows, TextRows};
 pub use read::{ReadData, read, read_bytes};
 pub use write::{
-    NpyNumber, Predictions, WriteError, write_atomically, write_npy, write_predictions, write_tns,
+    NpyNumber, Predictions, VectorFormat, Vectors, WriteError, write_atomically, write_npy,
+    write_predictions, write_tns, write_vectors,
 };

@@ -146,6 +146,8 @@ pub struct ReadOptions {
     /// For queries without names, where the columns of the model stood: used for modes and values
     /// that are not asked for, if the query has that many columns.
     pub places: Option<ColumnPlaces>,
+    /// Rows have no value: each one says that its cell was seen, and counts 1.
+    pub ones: bool,
     /// The column of the weights; none by default.
     pub weight: Option<ColumnRef>,
     /// Columns of times that are cut into bins.

@@ -36,6 +36,10 @@ pub struct Query {
     pub indices: Vec<Vec<u32>>,
     /// The values, if they were required.
     pub values: Option<Vec<f64>>,
+    /// The weights, where a column of them was asked for.
+    pub weights: Option<Vec<f64>>,
+    /// The column of the file that holds each mode.
+    pub columns: Vec<usize>,
 }
 
 impl Query {
@@ -120,17 +124,25 @@ pub(crate) struct Wanted<'a> {
     pub values: QueryValues,
 }
 
+/// Where in a file the parts of a query are.
+pub(crate) struct WantedColumns {
+    /// In the order of the modes.
+    pub modes: Vec<usize>,
+    pub value: Option<usize>,
+    pub weight: Option<usize>,
+}
+
 impl Wanted<'_> {
     pub(crate) fn binning(&self, mode: usize) -> Option<&Binning> {
         self.bins.iter().find(|binning| binning.mode == self.modes[mode].name)
     }
 
-    /// The columns that hold the modes, in order, and the value.
+    /// The columns that hold the modes, the value and the weight.
     pub(crate) fn columns(
         &self,
         columns: Columns<'_>,
         options: &ReadOptions,
-    ) -> Result<(Vec<usize>, Option<usize>)> {
+    ) -> Result<WantedColumns> {
         let has = |name: &String| columns.names.is_some_and(|names| names.contains(name));
         let by_name = self.modes.iter().any(|mode| has(&mode.name));
         // A model made from a file without a header has no names of its own to look for.
@@ -164,7 +176,8 @@ impl Wanted<'_> {
             });
         }
         let mut taken = vec![false; columns.count];
-        columns.take(&mut taken, modes.iter().copied())?;
+        let weight = options.weight.as_ref().map(|weight| columns.resolve(weight)).transpose()?;
+        columns.take(&mut taken, modes.iter().copied().chain(weight))?;
         let value = match self.values {
             QueryValues::Ignored => None,
             QueryValues::Required => {
@@ -179,7 +192,7 @@ impl Wanted<'_> {
                 Some(value)
             }
         };
-        Ok((modes, value))
+        Ok(WantedColumns { modes, value, weight })
     }
 
     /// Whether the first row holds names: one of a mode of the model, or text for a value.

@@ -7,7 +7,7 @@ use crate::delimited::{PIECE, Problem, RowSink, TextLayout, finite, read_rows};
 use crate::error::{ReadError, Result};
 use crate::number::{Number, canonical_u32, trim};
 use crate::options::ReadOptions;
-use crate::query::{Query, UNKNOWN, Wanted};
+use crate::query::{Query, UNKNOWN, Wanted, WantedColumns};
 use crate::query_rows::{QueryColumn, QueryRows, TextRows};
 use crate::roles::{Columns, Role};
 use crate::shown::shown;
@@ -27,7 +27,7 @@ pub(crate) fn look_up_text(
         wanted.looks_like_header(first, options)
     })?;
     let columns = Columns { file, names: layout.header.as_deref(), count: layout.fields };
-    let (modes, value) = wanted.columns(columns, options)?;
+    let WantedColumns { modes, value, weight } = wanted.columns(columns, options)?;
     let mut roles = vec![Role::Unused; layout.fields];
     for (mode, &column) in modes.iter().enumerate() {
         roles[column] = if wanted.binning(mode).is_some() {
@@ -41,27 +41,33 @@ pub(crate) fn look_up_text(
     if let Some(value) = value {
         roles[value] = Role::Value;
     }
+    if let Some(weight) = weight {
+        roles[weight] = Role::Weight;
+    }
     let pieces = read_rows(&bytes, &layout, PIECE, |rows| QuerySink {
         wanted,
         roles: &roles,
         indices: wanted.modes.iter().map(|_| Vec::with_capacity(rows)).collect(),
         values: Vec::with_capacity(if value.is_some() { rows } else { 0 }),
+        weights: Vec::with_capacity(if weight.is_some() { rows } else { 0 }),
     })
     .map_err(|problem| layout.explain(file, &bytes, problem))?;
-    let mut pieces: Vec<(Vec<Vec<u32>>, Vec<f64>)> =
-        pieces.into_iter().map(|sink| (sink.indices, sink.values)).collect();
-    let values = concat(pieces.iter_mut().map(|(_, values)| std::mem::take(values)).collect());
+    let mut pieces = pieces;
+    let values = concat(pieces.iter_mut().map(|sink| std::mem::take(&mut sink.values)).collect());
+    let weights = concat(pieces.iter_mut().map(|sink| std::mem::take(&mut sink.weights)).collect());
     let indices: Vec<Vec<u32>> = (0..wanted.modes.len())
         .map(|mode| {
-            concat(pieces.iter_mut().map(|(all, _)| std::mem::take(&mut all[mode])).collect())
+            concat(pieces.iter_mut().map(|sink| std::mem::take(&mut sink.indices[mode])).collect())
         })
         .collect();
     if indices.iter().all(Vec::is_empty) {
         return Err(layout.no_rows(file));
     }
     let names = names_of_columns(&layout, wanted, &modes, value);
+    drop(pieces);
     let rows = QueryRows::Text(TextRows { names, bytes, layout });
-    Ok(Query { rows, indices, values: value.map(|_| values) })
+    let (values, weights) = (value.map(|_| values), weight.map(|_| weights));
+    Ok(Query { rows, indices, values, weights, columns: modes })
 }
 
 /// The header, or what the columns would be called if there were one.
@@ -88,6 +94,7 @@ struct QuerySink<'a> {
     roles: &'a [Role],
     indices: Vec<Vec<u32>>,
     values: Vec<f64>,
+    weights: Vec<f64>,
 }
 
 impl RowSink for QuerySink<'_> {
@@ -113,7 +120,11 @@ impl RowSink for QuerySink<'_> {
                 self.values.push(finite(text)?);
                 return Ok(());
             }
-            None | Some(Role::Unused | Role::Weight) => return Ok(()),
+            Some(Role::Weight) => {
+                self.weights.push(finite(text)?);
+                return Ok(());
+            }
+            None | Some(Role::Unused) => return Ok(()),
         };
         self.indices[found.0].push(found.1.unwrap_or(UNKNOWN));
         Ok(())
@@ -134,7 +145,7 @@ pub(crate) fn look_up_columns(
     wanted: &Wanted<'_>,
 ) -> Result<Query> {
     let about = Columns { file, names: Some(&names), count: names.len() };
-    let (modes, value) = wanted.columns(about, options)?;
+    let WantedColumns { modes, value, weight } = wanted.columns(about, options)?;
     let rows = columns.first().map_or(0, QueryColumn::len);
     if rows == 0 {
         return Err(ReadError::Empty { file: file.to_owned() });
@@ -164,8 +175,12 @@ pub(crate) fn look_up_columns(
         });
         indices.push(found.collect::<Result<Vec<u32>>>()?);
     }
-    let values = value
-        .map(|column| (0..rows).map(|row| number(column, row)).collect::<Result<Vec<f64>>>())
-        .transpose()?;
-    Ok(Query { rows: QueryRows::Columns { names, columns }, indices, values })
+    let numbers = |column: Option<usize>| {
+        column
+            .map(|column| (0..rows).map(|row| number(column, row)).collect::<Result<Vec<f64>>>())
+            .transpose()
+    };
+    let (values, weights) = (numbers(value)?, numbers(weight)?);
+    let rows = QueryRows::Columns { names, columns };
+    Ok(Query { rows, indices, values, weights, columns: modes })
 }

@@ -102,8 +102,8 @@ impl Roles {
             .transpose()?;
         let weight = options.weight.as_ref().map(|weight| columns.resolve(weight)).transpose()?;
         columns.take(&mut taken, asked.iter().flatten().copied().chain(weight))?;
-        let value = columns.value(options, &taken)?;
-        columns.take(&mut taken, [value])?;
+        let value = if options.ones { None } else { Some(columns.value(options, &taken)?) };
+        columns.take(&mut taken, value)?;
         let modes = asked.unwrap_or_else(|| (0..columns.count).filter(|&c| !taken[c]).collect());
         if !(2..=8).contains(&modes.len()) {
             return Err(ReadError::ModeCount {
@@ -128,7 +128,9 @@ impl Roles {
             };
             plan.push(ModePlan { name, bins: None });
         }
-        of_columns[value] = Role::Value;
+        if let Some(value) = value {
+            of_columns[value] = Role::Value;
+        }
         if let Some(weight) = weight {
             of_columns[weight] = Role::Weight;
         }

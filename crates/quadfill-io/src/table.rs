@@ -32,6 +32,13 @@ impl ModeColumn {
             None => Self::Labels(LabelColumn::with_capacity(rows)),
         }
     }
+
+    fn len(&self) -> usize {
+        match self {
+            Self::Labels(labels) => labels.len(),
+            Self::Times(times) => times.len(),
+        }
+    }
 }
 
 /// The rows of one piece of the data.
@@ -49,6 +56,14 @@ impl<T> Piece<T> {
             values: Vec::with_capacity(rows),
             weights: weighted.then(|| Vec::with_capacity(rows)),
         }
+    }
+}
+
+impl<T: Real> Piece<T> {
+    /// Gives every row the value 1, where rows have no values.
+    pub(crate) fn fill_ones(&mut self) {
+        let rows = self.modes.first().map_or(0, ModeColumn::len);
+        self.values = vec![T::ONE; rows];
     }
 }
 

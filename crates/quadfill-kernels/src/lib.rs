@@ -1,7 +1,8 @@
 //! The numeric kernels of Quadfill.
 //!
 //! Everything that has to be fast, and every `unsafe` of the project, is here: what the
-//! observations of one row contribute to its equations ([`cells`]), small linear systems
+//! observations of one row contribute to its equations ([`cells`]), the scores of all rows for a
+//! query ([`scan`]), small linear systems
 //! ([`cholesky`]), dense and iterative eigenproblems ([`dense`], [`lanczos`]), sums in a fixed
 //! order ([`sum`]) and seeded random streams ([`streams`]).
 //!
@@ -23,6 +24,7 @@ pub mod lanczos;
 pub mod mapped;
 pub mod peak;
 mod real;
+pub mod scan;
 mod simd;
 pub mod streams;
 pub mod sum;

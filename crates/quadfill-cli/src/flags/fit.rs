@@ -34,6 +34,8 @@ Examples:
   quadfill fit ratings.csv -o model --modes user,movie --value stars --rank 20 --precision f32
   quadfill fit u.data -o model --modes 1,2,4 --value 3 --bin 4=20w --penalty-scale count
   quadfill fit triples.tsv -o model --model transe --tie head,tail
+  quadfill fit plays.csv -o model --implicit 0.01 --penalty 1e-3 --rank 64
+  quadfill fit triples.tsv -o model --model transe --tie 1,3 --negatives 4 --penalty 1e-6
   quadfill fit train.tns -o model --rank 5 --test test.tns --json
   quadfill fit small.csv -o model --solver sdp
   quadfill fit small.csv -o model --solver sdp --penalty 0.01
@@ -95,6 +97,17 @@ struct ChoiceFlags {
     /// Penalise rows longer than sqrt(ALPHA) with LAMBDA2 times the fourth power of the excess
     #[arg(long, value_name = "ALPHA,LAMBDA2", value_parser = values::pair, allow_hyphen_values = true)]
     incoherence: Option<(f64, f64)>,
+    /// Count every cell that is not in DATA as a zero of this weight; rows of DATA count 1 unless
+    /// --value names a column
+    #[arg(long, value_name = "W0", value_parser = values::real, allow_negative_numbers = true)]
+    implicit: Option<f64>,
+    /// Draw so many cells for each row of DATA that are not in it, to be told apart: rows of DATA are
+    /// 1 and those drawn 0, for transe, which predicts distances, the other way round
+    #[arg(long, value_name = "N", value_parser = values::count, allow_negative_numbers = true, conflicts_with_all = ["implicit", "value", "weight"])]
+    negatives: Option<usize>,
+    /// The modes whose labels are replaced by --negatives; the first and the last by default
+    #[arg(long, value_name = "MODES", requires = "negatives")]
+    negative_modes: Option<String>,
     /// Add a small random perturbation, for small problems
     #[arg(long)]
     perturb: bool,
@@ -248,6 +261,9 @@ pub(crate) struct FitPlan {
     pub(crate) resume: bool,
     pub(crate) model: ModelChoice,
     pub(crate) tie: Vec<String>,
+    /// Cells to draw for each row of the data.
+    pub(crate) negatives: Option<usize>,
+    pub(crate) negative_modes: Option<String>,
     pub(crate) precision: Precision,
     /// The theorem's settings are to be taken.
     pub(crate) theory: Option<Alpha>,
@@ -281,6 +297,8 @@ impl FitPlan {
             resume: false,
             model: ModelChoice::Pairwise,
             tie: Vec::new(),
+            negatives: None,
+            negative_modes: None,
             precision: Precision::F64,
             theory: None,
             settings: FitConfig::new(stand_in(rank)),
@@ -328,7 +346,9 @@ impl FitFlags {
         let plain = choice.theory == Some(Alpha::Auto);
         let rank = match (choice.rank, search.solver) {
             (Some(rank), _) => rank,
-            (None, SolverName::Path) if choice.theory.is_none() => None,
+            (None, SolverName::Path) if choice.theory.is_none() && choice.implicit.is_none() => {
+                None
+            }
             (None, SolverName::Sdp) if !plain => Some(MOST_CONVEX_COLUMNS),
             (None, _) => Some(PLAIN_RANK),
         };
@@ -347,6 +367,7 @@ impl FitFlags {
                 .map(|(alpha, weight)| Incoherence::new(alpha, weight))
                 .transpose()?,
             perturb: choice.perturb,
+            implicit: choice.implicit,
             validation: search.validation,
             path_steps: search.path_steps,
             sweeps: search.sweeps,
@@ -361,10 +382,17 @@ impl FitFlags {
             settings.check(&[1, 1])?;
         }
         let model = choice.model.resolve()?;
+        if let (Some(_), ModelChoice::Transe | ModelChoice::Norms) = (choice.implicit, &model) {
+            bail!(
+                "--implicit is for pairwise, matrix, pairs and cp: use --negatives with this model"
+            );
+        }
         if choice.perturb && model == ModelChoice::Cp {
             bail!("--perturb is for quadratic models only: leave it out or choose another --model");
         }
-        let reading = self.reading.resolve()?;
+        let seen_only = choice.implicit.is_some() || choice.negatives.is_some();
+        let mut reading = self.reading.resolve()?;
+        reading.ones = seen_only && reading.value.is_none();
         places::check_input(&self.data)?;
         let test = match (&self.test, &self.split_latest) {
             (Some(file), _) => {
@@ -395,6 +423,8 @@ impl FitFlags {
             resume: self.resume,
             model,
             tie: choice.tie.clone(),
+            negatives: choice.negatives,
+            negative_modes: choice.negative_modes.clone(),
             precision: search.precision,
             theory: choice.theory,
             settings,

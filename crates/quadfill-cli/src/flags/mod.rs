@@ -4,23 +4,31 @@ mod certify;
 mod complaint;
 mod demo;
 mod evaluate;
+mod explain;
+mod export;
 mod fit;
 mod inspect;
+mod learn;
 mod model;
 mod predict;
 mod reading;
 mod synth;
+mod top;
 mod values;
 
 pub(crate) use certify::CertifyFlags;
 pub(crate) use complaint::{Refusal, refusal};
 pub(crate) use demo::DemoFlags;
 pub(crate) use evaluate::EvaluateFlags;
+pub(crate) use explain::ExplainFlags;
+pub(crate) use export::ExportFlags;
 pub(crate) use fit::{FitFlags, FitPlan, Precision, TestSource};
 pub(crate) use inspect::InspectFlags;
+pub(crate) use learn::{FoldInFlags, UpdateFlags};
 pub(crate) use model::describe;
 pub(crate) use predict::PredictFlags;
 pub(crate) use synth::{SynthFlags, SynthPlan};
+pub(crate) use top::{OrderName, TopFlags};
 pub(crate) use values::Alpha;
 
 use clap::{Args, Parser, Subcommand};
@@ -31,6 +39,7 @@ Examples:
   quadfill fit ratings.csv -o model --rank 10      learn from rows of labels and a value
   quadfill predict model wanted.csv -o filled.csv  fill in the cells that are asked for
   quadfill evaluate model test.csv                 compare with known values
+  quadfill top model --given user=42 --mode movie  find the best labels
   quadfill certify model ratings.csv               tell how far the fit is from the best possible";
 
 /// Fill in the missing entries of sparse multi-way data.
@@ -79,6 +88,11 @@ pub(crate) enum Command {
     Predict(PredictFlags),
     Evaluate(EvaluateFlags),
     Certify(CertifyFlags),
+    Top(TopFlags),
+    Explain(ExplainFlags),
+    Export(ExportFlags),
+    FoldIn(FoldInFlags),
+    Update(UpdateFlags),
     Inspect(InspectFlags),
     Demo(DemoFlags),
     Completions(CompletionsFlags),

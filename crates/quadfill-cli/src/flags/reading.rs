@@ -37,22 +37,30 @@ pub(crate) struct ReadingFlags {
     variable: Option<String>,
 }
 
-/// How a file of observations is read.
+/// How observations are read that go with a model, which knows the bins.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Reading")]
-pub(crate) struct DataFlags {
+pub(crate) struct ObservedFlags {
     #[command(flatten)]
     rows: ReadingFlags,
     /// The column of weights; without it every row counts 1
     #[arg(long, value_name = "COLUMN")]
     weight: Option<String>,
+    /// What to do with a cell that is given more than once
+    #[arg(long, value_name = "WHAT", value_enum, default_value = "error")]
+    on_duplicate: Duplicates,
+}
+
+/// How a file of observations is read.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Reading")]
+pub(crate) struct DataFlags {
+    #[command(flatten)]
+    observed: ObservedFlags,
     /// Cut a column of times in seconds into bins: timestamp=20w (s, m, h, d, w) or timestamp=24 for
     /// 24 equal bins
     #[arg(long, value_name = "COLUMN=SIZE")]
     bin: Vec<String>,
-    /// What to do with a cell that is given more than once
-    #[arg(long, value_name = "WHAT", value_enum, default_value = "error")]
-    on_duplicate: Duplicates,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -91,12 +99,10 @@ impl ReadingFlags {
     }
 }
 
-impl DataFlags {
+impl ObservedFlags {
     pub(crate) fn resolve(&self) -> Result<ReadOptions> {
-        let bins = self.bin.iter().map(|bin| BinSpec::parse(bin)).collect::<Result<_, _>>()?;
         Ok(ReadOptions {
             weight: self.weight.as_deref().map(ColumnRef::from),
-            bins,
             on_duplicate: match self.on_duplicate {
                 Duplicates::Error => OnDuplicate::Error,
                 Duplicates::Mean => OnDuplicate::Mean,
@@ -105,5 +111,12 @@ impl DataFlags {
             },
             ..self.rows.resolve()?
         })
+    }
+}
+
+impl DataFlags {
+    pub(crate) fn resolve(&self) -> Result<ReadOptions> {
+        let bins = self.bin.iter().map(|bin| BinSpec::parse(bin)).collect::<Result<_, _>>()?;
+        Ok(ReadOptions { bins, ..self.observed.resolve()? })
     }
 }

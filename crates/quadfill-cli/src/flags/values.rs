@@ -57,6 +57,14 @@ pub(super) fn amount(text: &str) -> Result<f64, String> {
     }
 }
 
+/// A probability.
+pub(super) fn level(text: &str) -> Result<f64, String> {
+    match real(text) {
+        Ok(level) if level > 0.0 && level < 1.0 => Ok(level),
+        _ => Err("give a probability between 0 and 1, such as 0.9".to_owned()),
+    }
+}
+
 /// Sizes separated by commas.
 pub(super) fn sizes(text: &str) -> Result<Vec<usize>, String> {
     let sizes: Result<Vec<usize>, _> = text.split(',').map(|size| count(size.trim())).collect();

@@ -4,14 +4,20 @@ mod certify;
 mod completions;
 mod demo;
 mod evaluate;
+mod explain;
+mod export;
 mod fit;
 mod inspect;
 mod judge;
+mod labels;
+mod learn;
+mod observed;
 mod predict;
 mod prepare;
 mod summary;
 mod synth;
 mod tie;
+mod top;
 mod watch;
 
 use anyhow::Result;
@@ -29,6 +35,11 @@ pub(crate) fn run(cli: &Cli) -> Result<()> {
         Command::Predict(flags) => predict::run(flags, output),
         Command::Evaluate(flags) => evaluate::run(flags, output),
         Command::Certify(flags) => certify::run(flags, seed, output),
+        Command::Top(flags) => top::run(flags, output),
+        Command::Explain(flags) => explain::run(flags, output),
+        Command::Export(flags) => export::run(flags, output),
+        Command::FoldIn(flags) => learn::fold_in(flags, output),
+        Command::Update(flags) => learn::update(flags, output),
         Command::Inspect(flags) => inspect::run(flags, output),
         Command::Demo(flags) => demo::run(&flags.out, seed, output),
         Command::Completions(flags) => completions::run(flags.shell),

@@ -1,12 +1,17 @@
 //! Fills in the cells that a file asks for.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
+use quadfill::apply::Intervals;
 use quadfill::file::Model;
-use quadfill_io::{Predictions, QueryValues, read_query, write_predictions};
+use quadfill::objective::Objective;
+use quadfill::views::Views;
+use quadfill_io::{Predictions, QueryValues, ReadOptions, read_query, write_predictions};
+use rayon::prelude::*;
 use serde::Serialize;
 
+use super::observed;
 use crate::flags::PredictFlags;
 use crate::output::Output;
 use crate::report::grouped;
@@ -26,6 +31,9 @@ pub(super) fn run(flags: &PredictFlags, output: Output) -> Result<()> {
     }
     let mut options = flags.reading.resolve()?;
     places::check_input(&flags.query)?;
+    if let Some(data) = &flags.data {
+        places::check_input(data)?;
+    }
     if !to_stdout {
         places::check_file(&flags.output)?;
     }
@@ -36,7 +44,15 @@ pub(super) fn run(flags: &PredictFlags, output: Output) -> Result<()> {
     let columns: Vec<&[u32]> = query.indices.iter().map(Vec::as_slice).collect();
     let values = model.predictor().cells(&columns);
     let unknown = query.unknown();
-    let predictions = Predictions { values: &values, mark_unknown: unknown > 0 };
+    let half_widths = match (flags.interval, &flags.data) {
+        (Some(level), Some(data)) => Some(half_widths(&model, data, &options, level, &columns)?),
+        _ => None,
+    };
+    let predictions = Predictions {
+        values: &values,
+        half_widths: half_widths.as_deref(),
+        mark_unknown: unknown > 0,
+    };
     let whole = (!to_stdout).then(interrupt::writing);
     write_predictions(&flags.output, &query, predictions)?;
     drop(whole);
@@ -53,4 +69,29 @@ pub(super) fn run(flags: &PredictFlags, output: Output) -> Result<()> {
     }
     let text = format!("{} predictions -> {}", grouped(report.count), flags.output.display());
     output.outcome(text, &report)
+}
+
+/// Half the width of each prediction's interval.
+fn half_widths(
+    model: &Model<f64>,
+    data: &Path,
+    options: &ReadOptions,
+    level: f64,
+    columns: &[&[u32]],
+) -> Result<Vec<f64>> {
+    if model.notes.config.implicit.is_some() {
+        bail!("there are no intervals for a model fitted with --implicit: leave --interval out");
+    }
+    let views = Views::new(observed::read_known(data, options, model)?);
+    let notes = &model.notes;
+    let objective = Objective::new(&views, &model.spec, notes.penalty, notes.config.penalty_scale);
+    let intervals = Intervals::new(&objective, model.predictor())?;
+    let rows = 0..columns.first().map_or(0, |column| column.len());
+    Ok(rows
+        .into_par_iter()
+        .map(|row| {
+            let cell: Vec<u32> = columns.iter().map(|column| column[row]).collect();
+            intervals.half_width(&cell, level)
+        })
+        .collect())
 }

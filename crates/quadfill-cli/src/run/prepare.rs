@@ -1,9 +1,11 @@
 //! Everything a fit needs, read and checked before the long work begins.
 
 use anyhow::Result;
+use quadfill::apply::Order;
+use quadfill::model::ModelSpec;
 use quadfill::observations::Summary;
 use quadfill::solve::{FitConfig, RankChoice, Solver, Theory};
-use quadfill::{Observations, Real};
+use quadfill::{Observations, OnDuplicate, Real};
 use quadfill_io::{Binning, ColumnPlaces, ReadData, ReadOptions, read};
 
 use super::judge::TestSet;
@@ -31,6 +33,10 @@ impl<T: Real> Prepared<T> {
         let ReadData { observations, bins, places, .. } = read;
         let spec = plan.model.spec(observations.modes().len(), plan.rank())?;
         let (data, spec) = tie(observations, spec, &plan.tie)?;
+        let data = match plan.negatives {
+            Some(count) => draw_negatives(plan, data, &spec, count)?,
+            None => data,
+        };
         let mut config = plan.config(spec);
         if plan.theory.is_none() {
             config.check(&data.sizes())?;
@@ -81,8 +87,35 @@ fn recipe<T: Real>(alpha: Alpha, data: &Observations<T>, config: &FitConfig) -> 
     })
 }
 
+/// Adds cells that were not observed, and turns values into distances where the model predicts those.
+fn draw_negatives<T: Real>(
+    plan: &FitPlan,
+    data: Observations<T>,
+    spec: &ModelSpec,
+    count: usize,
+) -> Result<Observations<T>> {
+    let modes: Vec<usize> = match &plan.negative_modes {
+        Some(names) => names
+            .split(',')
+            .map(|name| find_mode(data.modes(), name.trim()))
+            .collect::<Result<_>>()?,
+        None => vec![0, data.modes().len() - 1],
+    };
+    let seed = plan.config(spec.clone()).seed;
+    if Order::of(&spec.interaction) == Order::Highest {
+        return Ok(data.with_negatives(count, 0.0, &modes, seed)?);
+    }
+    let (all, indices, values, weights) = data.into_parts();
+    let zeros = vec![T::ZERO; values.len()];
+    let data = Observations::new(all, indices, zeros, weights, OnDuplicate::Error)?;
+    Ok(data.with_negatives(count, 1.0, &modes, seed)?)
+}
+
 /// The name of the column of values, as far as the file or the user gave it one.
 fn value_name<T: Real>(read: &ReadData<T>, options: &ReadOptions) -> String {
+    if options.ones {
+        return "value".to_owned();
+    }
     let header = read.header.as_deref().unwrap_or_default();
     let named = match &options.value {
         Some(column) if header.iter().any(|name| name == column.text()) => {

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::broken_cases::{Case, FILES, FLAGS, MODELS, SYNTH};
+use crate::broken_cases::{Case, FILES, FLAGS, MODELS, SYNTH, USES};
 use crate::place::Place;
 
 /// Files that are broken, each in its own way, around one that is not.
@@ -35,8 +35,9 @@ fn place() -> Place {
         ("times.csv", "a,t,v\n1,noon,3\n"),
         ("other.csv", "user,place\nann,Rome\n"),
         ("noval.csv", "user,film\n1,2\n"),
-        ("strange.csv", "user,film,stars\n98,99,1\n"),
-        ("cube.csv", "a,b,c,v\n1,2,3,4\n"),
+        ("strange.csv", "user\n1\n77\n"),
+        ("strangers.csv", "user,film,stars\n77,88,3\n"),
+        ("three.csv", "1,1,1,2\n2,1,2,3\n1,2,2,4\n"),
         ("badval.csv", "user,film,stars\n1,2,many\n"),
     ] {
         place.write(name, text);
@@ -132,6 +133,14 @@ fn broken_models() {
     let place = place();
     break_models(&place);
     check(&place, MODELS);
+}
+
+#[test]
+fn broken_uses_of_a_model() {
+    let place = place();
+    break_models(&place);
+    place.succeed(&["fit", "three.csv", "-o", "three", "--rank", "1", "--penalty", "0.1"]);
+    check(&place, USES);
 }
 
 #[test]

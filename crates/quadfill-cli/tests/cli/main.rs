@@ -8,3 +8,4 @@ mod commands;
 mod manners;
 mod place;
 mod same_bits;
+mod use_model;

@@ -44,7 +44,10 @@ pub(crate) fn read_text<T: Real>(
         piece: Piece::new(&roles.modes, roles.weighted, rows),
     })
     .map_err(|problem| layout.explain(file, bytes, problem))?;
-    let pieces: Vec<Piece<T>> = pieces.into_iter().map(|sink| sink.piece).collect();
+    let mut pieces: Vec<Piece<T>> = pieces.into_iter().map(|sink| sink.piece).collect();
+    if options.ones {
+        pieces.iter_mut().for_each(Piece::fill_ones);
+    }
     if pieces.iter().all(|piece| piece.values.is_empty()) {
         return Err(layout.no_rows(file));
     }
@@ -60,6 +63,9 @@ fn looks_like_header(first: &[&[u8]], options: &ReadOptions) -> bool {
     let is_name = |column: &ColumnRef| column.number().is_none();
     if asked.into_iter().any(is_name) {
         return true;
+    }
+    if options.ones {
+        return false;
     }
     let modes: Vec<usize> = options.modes.iter().flatten().filter_map(ColumnRef::number).collect();
     let value = match options.value.as_ref().and_then(ColumnRef::number) {

@@ -33,7 +33,10 @@ pub(crate) fn read_parquet<T: Real>(
         .into_par_iter()
         .map(|group| read_group(&parquet, group, &roles))
         .collect();
-    let pieces: Vec<Piece<T>> = pieces.into_iter().collect::<Result<_>>()?;
+    let mut pieces: Vec<Piece<T>> = pieces.into_iter().collect::<Result<_>>()?;
+    if options.ones {
+        pieces.iter_mut().for_each(Piece::fill_ones);
+    }
     if pieces.iter().all(|piece| piece.values.is_empty()) {
         return Err(ReadError::Empty { file: file.to_owned() });
     }

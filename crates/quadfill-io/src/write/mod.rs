@@ -6,8 +6,10 @@ mod npy;
 mod parquet;
 mod predictions;
 mod tns;
+mod vectors;
 
 pub use atomic::{WriteError, write_atomically};
 pub use npy::{NpyNumber, write_npy};
 pub use predictions::{Predictions, write_predictions};
 pub use tns::write_tns;
+pub use vectors::{VectorFormat, Vectors, write_vectors};

@@ -46,7 +46,7 @@ pub(crate) fn write_parquet(
     predictions: Predictions<'_>,
 ) -> io::Result<()> {
     let kinds = kinds_of_columns(query);
-    let schema = schema(query, &kinds, predictions.mark_unknown).map_err(io::Error::other)?;
+    let schema = schema(query, &kinds, predictions).map_err(io::Error::other)?;
     let properties = WriterProperties::builder()
         .set_compression(Compression::ZSTD(ZstdLevel::default()))
         .build();
@@ -66,7 +66,11 @@ fn kinds_of_columns(query: &Query) -> Vec<Kind> {
     kinds
 }
 
-fn schema(query: &Query, kinds: &[Kind], mark_unknown: bool) -> Result<Type, ParquetError> {
+fn schema(
+    query: &Query,
+    kinds: &[Kind],
+    predictions: Predictions<'_>,
+) -> Result<Type, ParquetError> {
     let column = |name: &str, physical: Physical, logical: Option<LogicalType>| {
         Type::primitive_type_builder(name, physical)
             .with_repetition(Repetition::REQUIRED)
@@ -83,7 +87,11 @@ fn schema(query: &Query, kinds: &[Kind], mark_unknown: bool) -> Result<Type, Par
         });
     }
     columns.push(column("prediction", Physical::DOUBLE, None)?);
-    if mark_unknown {
+    if predictions.half_widths.is_some() {
+        columns.push(column("lower", Physical::DOUBLE, None)?);
+        columns.push(column("upper", Physical::DOUBLE, None)?);
+    }
+    if predictions.mark_unknown {
         columns.push(column("unknown", Physical::BOOLEAN, None)?);
     }
     Type::group_type_builder("predictions").with_fields(columns).build()
@@ -125,6 +133,14 @@ fn write_columns(
                 for batch in predictions.values.chunks(BATCH) {
                     column.typed::<DoubleType>().write_batch(batch, None, None)?;
                 }
+            }
+            None if predictions.half_widths.is_some() && position <= kinds.len() + 2 => {
+                let bound = position - kinds.len() - 1;
+                let bounds: Vec<f64> = (0..query.len())
+                    .filter_map(|row| predictions.interval(row))
+                    .map(|bounds| bounds[bound])
+                    .collect();
+                column.typed::<DoubleType>().write_batch(&bounds, None, None)?;
             }
             None => {
                 let unknown: Vec<bool> =

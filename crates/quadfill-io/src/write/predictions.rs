@@ -16,8 +16,18 @@ use crate::query::Query;
 pub struct Predictions<'a> {
     /// One per row.
     pub values: &'a [f64],
+    /// Half the width of an interval about each, to add columns `lower` and `upper`.
+    pub half_widths: Option<&'a [f64]>,
     /// Whether to add a column `unknown`: 1 where the model lacks a label of the row, else 0.
     pub mark_unknown: bool,
+}
+
+impl Predictions<'_> {
+    /// The bounds of the interval of a row.
+    pub(crate) fn interval(&self, row: usize) -> Option<[f64; 2]> {
+        let (value, half) = (self.values[row], self.half_widths?[row]);
+        Some([value - half, value + half])
+    }
 }
 
 /// Writes the columns of the query and a column `prediction`.
@@ -37,7 +47,7 @@ pub struct Predictions<'a> {
 /// let options = ReadOptions::default();
 /// let query = read_query_bytes("q.csv", text, &options, &modes, &[], QueryValues::Ignored)?;
 /// # let path = std::env::temp_dir().join(format!("quadfill-predictions-{}.csv", std::process::id()));
-/// let predictions = Predictions { values: &[0.5, 0.25], mark_unknown: true };
+/// let predictions = Predictions { values: &[0.5, 0.25], half_widths: None, mark_unknown: true };
 /// write_predictions(&path, &query, predictions)?;
 /// assert_eq!(
 ///     std::fs::read_to_string(&path)?,
@@ -78,6 +88,12 @@ fn write_text(
         out.write_all(delimiter)?;
     }
     out.write_all(b"prediction")?;
+    if predictions.half_widths.is_some() {
+        for name in [&b"lower"[..], b"upper"] {
+            out.write_all(delimiter)?;
+            out.write_all(name)?;
+        }
+    }
     if predictions.mark_unknown {
         out.write_all(delimiter)?;
         out.write_all(b"unknown")?;
@@ -90,6 +106,10 @@ fn write_text(
             out.write_all(delimiter)?;
         }
         write!(out, "{}", predictions.values[row])?;
+        for bound in predictions.interval(row).into_iter().flatten() {
+            out.write_all(delimiter)?;
+            write!(out, "{bound}")?;
+        }
         if predictions.mark_unknown {
             out.write_all(delimiter)?;
             write!(out, "{}", u8::from(query.is_unknown(row)))?;
@@ -124,6 +144,10 @@ fn write_json_lines(
             out.write_all(b",")?;
         }
         write!(out, "\"prediction\":{}", json_number(predictions.values[row]))?;
+        if let Some([lower, upper]) = predictions.interval(row) {
+            let (lower, upper) = (json_number(lower), json_number(upper));
+            write!(out, ",\"lower\":{lower},\"upper\":{upper}")?;
+        }
         if predictions.mark_unknown {
             write!(out, ",\"unknown\":{}", query.is_unknown(row))?;
         }

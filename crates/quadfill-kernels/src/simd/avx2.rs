@@ -1,11 +1,12 @@
 //! AVX2 vectors.
 
 use std::arch::x86_64::{
-    __m256, __m256d, _mm_add_ps, _mm_storeu_ps, _mm256_add_pd, _mm256_add_ps,
-    _mm256_castps256_ps128, _mm256_extractf128_ps, _mm256_fmadd_pd, _mm256_fmadd_ps,
-    _mm256_fnmadd_pd, _mm256_fnmadd_ps, _mm256_hadd_pd, _mm256_hadd_ps, _mm256_loadu_pd,
-    _mm256_loadu_ps, _mm256_mul_pd, _mm256_mul_ps, _mm256_permute2f128_pd, _mm256_set1_pd,
-    _mm256_set1_ps, _mm256_storeu_pd, _mm256_storeu_ps,
+    __m256, __m256d, _CMP_GT_OQ, _mm_add_ps, _mm_storeu_ps, _mm256_add_pd, _mm256_add_ps,
+    _mm256_castps256_ps128, _mm256_cmp_pd, _mm256_cmp_ps, _mm256_extractf128_ps, _mm256_fmadd_pd,
+    _mm256_fmadd_ps, _mm256_fnmadd_pd, _mm256_fnmadd_ps, _mm256_hadd_pd, _mm256_hadd_ps,
+    _mm256_loadu_pd, _mm256_loadu_ps, _mm256_movemask_pd, _mm256_movemask_ps, _mm256_mul_pd,
+    _mm256_mul_ps, _mm256_permute2f128_pd, _mm256_set1_pd, _mm256_set1_ps, _mm256_storeu_pd,
+    _mm256_storeu_ps,
 };
 
 use super::{Simd, Task};
@@ -27,7 +28,7 @@ impl Avx2 {
 
 macro_rules! registers {
     ($t:ty, $vector:ty, $lanes:literal, $splat:ident, $load:ident, $store:ident, $add:ident, $mul:ident,
-     $mul_add:ident, $sub_mul:ident, $sum_each:ident) => {
+     $mul_add:ident, $sub_mul:ident, $sum_each:ident, $any_above:ident) => {
         impl Simd<$t> for Avx2 {
             type Vector = $vector;
             const LANES: usize = $lanes;
@@ -74,6 +75,11 @@ macro_rules! registers {
                 unsafe { $sum_each(v) }
             }
             #[inline(always)]
+            fn any_above(self, v: Self::Vector, floor: Self::Vector) -> bool {
+                // SAFETY: as above.
+                unsafe { $any_above(v, floor) }
+            }
+            #[inline(always)]
             fn run<K: Task<$t>>(self, task: K) -> K::Output {
                 #[target_feature(enable = "avx2,fma")]
                 fn enter<K: Task<$t>>(proof: Avx2, task: K) -> K::Output {
@@ -101,7 +107,8 @@ registers!(
     _mm256_mul_ps,
     _mm256_fmadd_ps,
     _mm256_fnmadd_ps,
-    sum_each_f32
+    sum_each_f32,
+    any_above_f32
 );
 registers!(
     f64,
@@ -114,7 +121,8 @@ registers!(
     _mm256_mul_pd,
     _mm256_fmadd_pd,
     _mm256_fnmadd_pd,
-    sum_each_f64
+    sum_each_f64,
+    any_above_f64
 );
 
 #[inline]
@@ -138,4 +146,16 @@ pub(super) fn sum_each_f64([a, b, c, d]: [__m256d; 4]) -> [f64; 4] {
     // SAFETY: `out` holds the four entries.
     unsafe { _mm256_storeu_pd(out.as_mut_ptr(), _mm256_add_pd(low, high)) };
     out
+}
+
+#[inline]
+#[target_feature(enable = "avx2,fma")]
+fn any_above_f32(v: __m256, floor: __m256) -> bool {
+    _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_GT_OQ>(v, floor)) != 0
+}
+
+#[inline]
+#[target_feature(enable = "avx2,fma")]
+fn any_above_f64(v: __m256d, floor: __m256d) -> bool {
+    _mm256_movemask_pd(_mm256_cmp_pd::<_CMP_GT_OQ>(v, floor)) != 0
 }

@@ -1,11 +1,12 @@
 //! AVX-512 vectors.
 
 use std::arch::x86_64::{
-    __m256, __m256d, __m512, __m512d, _mm256_add_pd, _mm256_add_ps, _mm256_castpd_ps,
+    __m256, __m256d, __m512, __m512d, _CMP_GT_OQ, _mm256_add_pd, _mm256_add_ps, _mm256_castpd_ps,
     _mm512_add_pd, _mm512_add_ps, _mm512_castpd512_pd256, _mm512_castps_pd, _mm512_castps512_ps256,
-    _mm512_extractf64x4_pd, _mm512_fmadd_pd, _mm512_fmadd_ps, _mm512_fnmadd_pd, _mm512_fnmadd_ps,
-    _mm512_loadu_pd, _mm512_loadu_ps, _mm512_mul_pd, _mm512_mul_ps, _mm512_set1_pd, _mm512_set1_ps,
-    _mm512_storeu_pd, _mm512_storeu_ps,
+    _mm512_cmp_pd_mask, _mm512_cmp_ps_mask, _mm512_extractf64x4_pd, _mm512_fmadd_pd,
+    _mm512_fmadd_ps, _mm512_fnmadd_pd, _mm512_fnmadd_ps, _mm512_loadu_pd, _mm512_loadu_ps,
+    _mm512_mul_pd, _mm512_mul_ps, _mm512_set1_pd, _mm512_set1_ps, _mm512_storeu_pd,
+    _mm512_storeu_ps,
 };
 
 use super::{Simd, Task, avx2};
@@ -27,7 +28,7 @@ impl Avx512 {
 
 macro_rules! registers {
     ($t:ty, $vector:ty, $lanes:literal, $splat:ident, $load:ident, $store:ident, $add:ident, $mul:ident,
-     $mul_add:ident, $sub_mul:ident, $sum_each:ident) => {
+     $mul_add:ident, $sub_mul:ident, $sum_each:ident, $any_above:ident) => {
         impl Simd<$t> for Avx512 {
             type Vector = $vector;
             const LANES: usize = $lanes;
@@ -74,6 +75,11 @@ macro_rules! registers {
                 unsafe { $sum_each(v) }
             }
             #[inline(always)]
+            fn any_above(self, v: Self::Vector, floor: Self::Vector) -> bool {
+                // SAFETY: as above.
+                unsafe { $any_above(v, floor) }
+            }
+            #[inline(always)]
             fn run<K: Task<$t>>(self, task: K) -> K::Output {
                 #[target_feature(enable = "avx512f,avx2,fma")]
                 fn enter<K: Task<$t>>(proof: Avx512, task: K) -> K::Output {
@@ -101,7 +107,8 @@ registers!(
     _mm512_mul_ps,
     _mm512_fmadd_ps,
     _mm512_fnmadd_ps,
-    sum_each_f32
+    sum_each_f32,
+    any_above_f32
 );
 registers!(
     f64,
@@ -114,7 +121,8 @@ registers!(
     _mm512_mul_pd,
     _mm512_fmadd_pd,
     _mm512_fnmadd_pd,
-    sum_each_f64
+    sum_each_f64,
+    any_above_f64
 );
 
 #[inline]
@@ -142,4 +150,16 @@ fn fold_f32(v: __m512) -> __m256 {
 #[target_feature(enable = "avx512f,avx2,fma")]
 fn fold_f64(v: __m512d) -> __m256d {
     _mm256_add_pd(_mm512_castpd512_pd256(v), _mm512_extractf64x4_pd::<1>(v))
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx2,fma")]
+fn any_above_f32(v: __m512, floor: __m512) -> bool {
+    _mm512_cmp_ps_mask::<_CMP_GT_OQ>(v, floor) != 0
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx2,fma")]
+fn any_above_f64(v: __m512d, floor: __m512d) -> bool {
+    _mm512_cmp_pd_mask::<_CMP_GT_OQ>(v, floor) != 0
 }

@@ -50,6 +50,8 @@ pub trait Simd<T>: Copy {
     /// The sum over the lanes of each of four vectors: dearer than one addition per lane, so it
     /// is done for four at once.
     fn sum_each(self, v: [Self::Vector; 4]) -> [T; 4];
+    /// Whether any lane of `v` is above the same lane of `floor`.
+    fn any_above(self, v: Self::Vector, floor: Self::Vector) -> bool;
     /// Runs `task` as a function of its own, compiled for this instruction set.
     fn run<K: Task<T>>(self, task: K) -> K::Output;
 }

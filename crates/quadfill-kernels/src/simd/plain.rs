@@ -49,6 +49,11 @@ macro_rules! plain {
             fn sum_each(self, v: [Self::Vector; 4]) -> [$t; 4] {
                 std::array::from_fn(|i| v[i].iter().sum())
             }
+            #[inline(always)]
+            fn any_above(self, v: Self::Vector, floor: Self::Vector) -> bool {
+                // Without a short cut, so that lanes are compared side by side.
+                v.iter().zip(&floor).fold(false, |any, (v, floor)| any | (v > floor))
+            }
             #[inline]
             fn run<K: Task<$t>>(self, task: K) -> K::Output {
                 task.run(self)

@@ -1,7 +1,26 @@
-//! What is done with a fitted model: predict and evaluate.
+//! What is done with a fitted model, one use per file: predict, evaluate, find the best labels,
+//! explain, export, fold in new labels.
 
+mod best;
+mod context;
 mod evaluate;
+mod explain;
+mod export;
+mod fold_in;
+mod interval;
 mod predict;
+mod ranking;
+mod top;
+mod update;
 
+pub use best::Scored;
+pub use context::Context;
 pub use evaluate::Evaluation;
+pub use explain::{Influence, Part, influences};
+pub use export::{Export, Recipe};
+pub use fold_in::fold_in;
+pub use interval::Intervals;
 pub use predict::{Predictor, UNKNOWN};
+pub use ranking::{KnownCells, Ranking};
+pub use top::{Order, Ranker};
+pub use update::update;

@@ -11,8 +11,8 @@ pub const UNKNOWN: u32 = u32::MAX;
 /// Predictions of a fitted model, one cell at a time or many in parallel.
 #[derive(Debug, Clone, Copy)]
 pub struct Predictor<'a, T: Real> {
-    spec: &'a ModelSpec,
-    parameters: &'a Parameters<T>,
+    pub(super) spec: &'a ModelSpec,
+    pub(super) parameters: &'a Parameters<T>,
 }
 
 impl<'a, T: Real> Predictor<'a, T> {
@@ -79,6 +79,6 @@ impl<'a, T: Real> Predictor<'a, T> {
     }
 }
 
-fn inner<T: Real>(x: &[T], y: &[T]) -> f64 {
+pub(super) fn inner<T: Real>(x: &[T], y: &[T]) -> f64 {
     x.iter().zip(y).map(|(x, y)| x.to_f64() * y.to_f64()).sum()
 }

@@ -52,7 +52,7 @@ pub(crate) use smallest::descent;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::model::{Parameters, rotate_to_principal_axes};
+use crate::model::{Interaction, Parameters, rotate_to_principal_axes};
 use crate::objective::Objective;
 use quadfill_kernels::{Real, sum};
 use slope::norm;
@@ -133,6 +133,13 @@ pub fn certify<T: Real>(
     parameters: &Parameters<T>,
     options: &CertifyOptions,
 ) -> Result<Certificate> {
+    if objective.has_zeros() {
+        return Err(Error::Setting(
+            "no certificate is known where cells that were not observed count as zeros: leave \
+             --implicit out for one"
+                .to_owned(),
+        ));
+    }
     let slope = Slope::new(objective, parameters).ok_or_else(no_certificate)?;
     let others = objective.penalties(parameters);
     let value = slope.data.data() + others.penalty + others.incoherence + others.perturbation;
@@ -175,6 +182,11 @@ pub fn certify<T: Real>(
     certificate.outcome = Outcome::of(&certificate, unfitted, weighted_gradient / 4.0);
     certificate.verdict = certificate.outcome.in_words(&certificate);
     Ok(certificate)
+}
+
+/// Whether there is a certificate for this kind of objective.
+pub(crate) fn can_be_certified<T: Real>(objective: &Objective<'_, T>) -> bool {
+    objective.spec().interaction != Interaction::Cp && !objective.has_zeros()
 }
 
 fn no_certificate() -> Error {

@@ -11,10 +11,12 @@ mod point;
 mod rows;
 mod slope;
 mod terms;
+mod zeros;
 
 pub use point::Point;
 pub use slope::DataSlope;
 pub use terms::{Incoherence, PERTURBATION_LIMIT, PenaltyScale, Perturbation};
+pub(crate) use zeros::{RowZeros, check_zeros};
 
 use crate::model::{Interaction, ModelSpec, Parameters};
 use crate::views::{Plan, Views};
@@ -26,11 +28,14 @@ use quadfill_kernels::{Real, sum};
 pub struct Objective<'a, T: Real> {
     views: &'a Views<T>,
     spec: ModelSpec,
+    /// The `m` of the formula.
+    observations: f64,
     penalty: f64,
     bias_penalty: f64,
     profile: Option<Vec<Vec<f64>>>,
     incoherence: Option<Incoherence>,
     perturbation: Option<Perturbation>,
+    zeros: Option<zeros::Zeros>,
     forms: Vec<ModeForm<T>>,
     plans: Vec<Plan>,
     value_plan: Plan,
@@ -95,11 +100,16 @@ impl<'a, T: Real> Objective<'a, T> {
         let widest = (0..sizes.len()).max_by_key(|&mode| sizes[mode]).unwrap_or(0);
         Self {
             views,
+            observations: views.len() as f64,
             penalty,
             bias_penalty: DEFAULT_BIAS_COUNT / views.len() as f64,
-            profile: (scale == PenaltyScale::Count).then(|| count_profile(views, spec)),
+            profile: (scale == PenaltyScale::Count).then(|| {
+                let rows = spec.group_sizes(&views.sizes()).iter().sum();
+                count_profile(views, spec, views.len(), rows)
+            }),
             incoherence: None,
             perturbation: None,
+            zeros: None,
             forms: (0..spec.modes()).map(|mode| ModeForm::new(spec, mode)).collect(),
             plans,
             value_plan: Plan::new(views, vec![widest]),
@@ -120,6 +130,28 @@ impl<'a, T: Real> Objective<'a, T> {
     pub fn with_perturbation(mut self, perturbation: Option<Perturbation>) -> Self {
         self.perturbation = perturbation;
         self
+    }
+
+    /// The same with the penalties of a larger problem: one of so many observations, and of so many
+    /// rows in all factor matrices together. A row of it then has the same equations as here.
+    #[must_use]
+    pub fn scaled_as(mut self, observations: usize, rows: usize) -> Self {
+        self.observations = observations as f64;
+        self.bias_penalty = DEFAULT_BIAS_COUNT / self.observations;
+        if self.profile.is_some() {
+            self.profile = Some(count_profile(self.views, &self.spec, observations, rows));
+        }
+        self
+    }
+
+    /// The number of observations `m` that sums over them are divided by.
+    pub fn observations(&self) -> f64 {
+        self.observations
+    }
+
+    /// Whether cells that were not observed count as zeros.
+    pub fn has_zeros(&self) -> bool {
+        self.zeros.is_some()
     }
 
     /// Changes the penalty, keeping everything else.
@@ -175,7 +207,7 @@ impl<'a, T: Real> Objective<'a, T> {
                 workspace,
             )
         });
-        sum::ordered_sum(&sums) / self.views.len() as f64
+        (sum::ordered_sum(&sums) + self.zeros_value(parameters)) / self.observations
     }
 
     /// Everything but the data term.
@@ -229,7 +261,7 @@ impl<'a, T: Real> Objective<'a, T> {
     /// Writes the gradient into `out` and returns the weighted mean squared residual.
     pub fn gradient_into(&self, parameters: &Parameters<T>, out: &mut Parameters<T>) -> f64 {
         let point = self.point(parameters);
-        let scale = -2.0 / self.views.len() as f64;
+        let scale = -2.0 / self.observations;
         let unknowns = parameters.layout().row_unknowns();
         let mut squares = Vec::new();
         for group in 0..self.plans.len() {
@@ -251,7 +283,7 @@ impl<'a, T: Real> Objective<'a, T> {
             }
         }
         self.add_penalty_slopes(parameters, out);
-        sum::ordered_sum(&squares) / self.views.len() as f64
+        sum::ordered_sum(&squares) / self.observations
     }
 
     fn add_penalty_slopes(&self, parameters: &Parameters<T>, out: &mut Parameters<T>) {
@@ -306,7 +338,7 @@ impl<'a, T: Real> Objective<'a, T> {
     ) {
         let point = self.point(parameters);
         let along = self.point(direction);
-        let scale = 2.0 / self.views.len() as f64;
+        let scale = 2.0 / self.observations;
         let unknowns = parameters.layout().row_unknowns();
         for group in 0..self.plans.len() {
             let sums = self.row_sums(group, unknowns, &|segment, workspace, sums| {
@@ -362,10 +394,14 @@ impl<'a, T: Real> Objective<'a, T> {
 const DEFAULT_BIAS_COUNT: f64 = 5.0;
 
 /// `count(row) * n / (N m)`, and for rows without observations what one observation would give.
-fn count_profile<T: Real>(views: &Views<T>, spec: &ModelSpec) -> Vec<Vec<f64>> {
+fn count_profile<T: Real>(
+    views: &Views<T>,
+    spec: &ModelSpec,
+    observations: usize,
+    all: usize,
+) -> Vec<Vec<f64>> {
     let rows = spec.group_sizes(&views.sizes());
-    let all: usize = rows.iter().sum();
-    let unit = all as f64 / (spec.modes() as f64 * views.len() as f64);
+    let unit = all as f64 / (spec.modes() as f64 * observations as f64);
     (0..rows.len())
         .map(|group| {
             (0..rows[group])

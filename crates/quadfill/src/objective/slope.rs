@@ -30,6 +30,7 @@ pub struct DataSlope<'v, T: Real> {
     /// `(2/m) w_t (pred_t - y_t)` in the order of the view.
     slopes: Vec<T>,
     rows: usize,
+    observations: f64,
     data: f64,
     along: f64,
 }
@@ -55,6 +56,7 @@ impl<'v, T: Real> DataSlope<'v, T> {
             chunks: chunks(views, mode, rows.iter().sum()),
             slopes: Vec::new(),
             rows: rows.iter().sum(),
+            observations: objective.observations(),
             data: 0.0,
             along: 0.0,
         };
@@ -84,7 +86,7 @@ impl<'v, T: Real> DataSlope<'v, T> {
 
     /// Takes the residuals of all cells.
     fn measure(&mut self, parameters: &Parameters<T>) {
-        let scale = 2.0 / self.views.len() as f64;
+        let scale = 2.0 / self.observations;
         let parts: Vec<(Vec<T>, Vec<f64>, Vec<f64>)> = self
             .chunks
             .par_iter()
@@ -118,7 +120,7 @@ impl<'v, T: Real> DataSlope<'v, T> {
             squares.extend(square);
             along.extend(inner);
         }
-        self.data = sum::ordered_sum(&squares) / self.views.len() as f64;
+        self.data = sum::ordered_sum(&squares) / self.observations;
         self.along = sum::ordered_sum(&along);
     }
 

@@ -2,13 +2,16 @@
 
 mod binning;
 mod duplicates;
+mod grow;
 mod labels;
+mod negatives;
 mod places;
 mod relabel;
 mod split;
 mod summary;
 
 pub use binning::Binning;
+pub use grow::Grown;
 pub use labels::{Labels, TextLabels, canonical_integer};
 pub use places::ColumnPlaces;
 pub use summary::{ModeSummary, Summary};

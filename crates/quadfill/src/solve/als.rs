@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::row_newton::{RowProblem, RowScratch};
 use crate::model::{Interaction, Parameters};
-use crate::objective::{Objective, perturbed_rows};
+use crate::objective::{Objective, RowZeros, perturbed_rows};
 use crate::views::Segment;
 use quadfill_kernels::cells::Workspace;
 use quadfill_kernels::cholesky::{self, LANES};
@@ -23,20 +23,14 @@ pub fn sweep<T: Real>(objective: &Objective<'_, T>, parameters: &mut Parameters<
     data
 }
 
-fn update_group<T: Real>(
+/// Updates one factor matrix and returns the data term of the objective afterwards.
+pub fn update_group<T: Real>(
     objective: &Objective<'_, T>,
     parameters: &mut Parameters<T>,
     group: usize,
 ) -> f64 {
-    let shared = objective.plan(group).modes().len() > 1;
-    let coupled = shared || objective.perturbation().is_some();
-    let linear = objective.incoherence().is_none() && !group_has_diagonal(objective, group);
-    let (step, data) = if linear || coupled {
-        linear_steps(objective, parameters, group)
-    } else {
-        newton_steps(objective, parameters, group)
-    };
-    if coupled {
+    let (step, data) = steps(objective, parameters, group);
+    if is_coupled(objective, group) {
         return super::line::advance_along(
             objective,
             parameters,
@@ -45,6 +39,54 @@ fn update_group<T: Real>(
     }
     step.apply(parameters, group);
     data
+}
+
+/// Updates some rows of one factor matrix by the very steps of [`update_group`] and leaves the
+/// others alone.
+pub(crate) fn update_rows<T: Real>(
+    objective: &Objective<'_, T>,
+    parameters: &mut Parameters<T>,
+    group: usize,
+    moves: &dyn Fn(usize) -> bool,
+) {
+    let (mut step, _) = steps(objective, parameters, group);
+    for (row, step) in step.steps.chunks_exact_mut(step.unknowns).enumerate() {
+        if !moves(row) {
+            step.fill(0.0);
+        }
+    }
+    if is_coupled(objective, group) {
+        let direction = step.into_direction(parameters, group);
+        super::line::advance_along(objective, parameters, &direction);
+    } else {
+        step.apply(parameters, group);
+    }
+}
+
+/// Whether one update leads every row of a matrix to its best, the other matrices being fixed.
+pub(crate) fn is_linear<T: Real>(objective: &Objective<'_, T>, group: usize) -> bool {
+    !is_coupled(objective, group) && has_linear_rows(objective, group)
+}
+
+/// Whether the rows of a matrix depend on each other.
+fn is_coupled<T: Real>(objective: &Objective<'_, T>, group: usize) -> bool {
+    objective.plan(group).modes().len() > 1 || objective.perturbation().is_some()
+}
+
+fn has_linear_rows<T: Real>(objective: &Objective<'_, T>, group: usize) -> bool {
+    objective.incoherence().is_none() && !group_has_diagonal(objective, group)
+}
+
+fn steps<T: Real>(
+    objective: &Objective<'_, T>,
+    parameters: &Parameters<T>,
+    group: usize,
+) -> (GroupStep, f64) {
+    if has_linear_rows(objective, group) || is_coupled(objective, group) {
+        linear_steps(objective, parameters, group)
+    } else {
+        newton_steps(objective, parameters, group)
+    }
 }
 
 fn group_has_diagonal<T: Real>(objective: &Objective<'_, T>, group: usize) -> bool {
@@ -91,6 +133,7 @@ struct RowTerms<'a, T: Real> {
     /// Position of the matrix's first row among all rows stacked.
     first_stacked: usize,
     perturbed: Option<Vec<f64>>,
+    zeros: Option<RowZeros>,
 }
 
 impl<'a, T: Real> RowTerms<'a, T> {
@@ -101,11 +144,12 @@ impl<'a, T: Real> RowTerms<'a, T> {
             group,
             first_stacked: parameters.layout().rows()[..group].iter().sum(),
             perturbed: objective.perturbation().map(|c| perturbed_rows(c, parameters)),
+            zeros: objective.row_zeros(parameters, group),
         }
     }
 
     fn count(&self) -> f64 {
-        self.objective.views().len() as f64
+        self.objective.observations()
     }
 
     /// Adds the penalties to a row's normal equations (dimension `n`, right-hand side in the last
@@ -130,6 +174,9 @@ impl<'a, T: Real> RowTerms<'a, T> {
                 system[j * (n + 1) + j] += m * own;
                 system[n * (n + 1) + j] -= m * products[stacked * rank + j];
             }
+        }
+        if let Some(zeros) = &self.zeros {
+            zeros.add_to(numbers, system, n);
         }
         if n > rank {
             let ridge = m * self.objective.bias_penalty();
@@ -170,7 +217,7 @@ fn linear_steps<T: Real>(
                     for (lane, &row) in batch.iter().enumerate() {
                         let system = &mut systems[lane * size..(lane + 1) * size];
                         objective.row_sum(group, row, &heavy, &accumulate, workspace, system);
-                        plain[lane] = system[size - 1];
+                        plain[lane] = system[size - 1] + terms.zero_squares(row);
                         terms.add_penalties(row, system, n);
                     }
                     let slopes: Vec<f64> = (0..batch.len())
@@ -191,10 +238,17 @@ fn linear_steps<T: Real>(
         .collect();
     let sums: Vec<f64> = units.iter().map(|(_, data)| *data).collect();
     let steps = units.into_iter().flat_map(|(steps, _)| steps).collect();
-    (GroupStep { unknowns: n, steps }, sum::ordered_sum(&sums) / terms.count())
+    let data = sum::ordered_sum(&sums) + objective.zeros_constant();
+    (GroupStep { unknowns: n, steps }, data / terms.count())
 }
 
 impl<T: Real> RowTerms<'_, T> {
+    /// The weighted squares of all predictions that involve a row, where unobserved cells are zero.
+    fn zero_squares(&self, row: usize) -> f64 {
+        let numbers = self.parameters.row(self.group, row);
+        self.zeros.as_ref().map_or(0.0, |zeros| zeros.squares(numbers))
+    }
+
     /// How a solved step changes the row's data term: with `(G + L) d = g - L u`, the data term moves
     /// by `-<d, g> - <d, L (u + d)>`.
     fn data_change(&self, row: usize, step: &[f64], slope: &[f64]) -> f64 {

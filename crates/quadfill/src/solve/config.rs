@@ -5,7 +5,9 @@ use serde::{Deserialize, Serialize};
 use super::sdp::{self, SdpForm};
 use crate::error::{Error, Result};
 use crate::model::{Interaction, ModelSpec, Offsets};
-use crate::objective::{Incoherence, Objective, PERTURBATION_LIMIT, PenaltyScale, Perturbation};
+use crate::objective::{
+    Incoherence, Objective, PERTURBATION_LIMIT, PenaltyScale, Perturbation, check_zeros,
+};
 use crate::views::Views;
 use quadfill_kernels::Real;
 
@@ -55,6 +57,10 @@ pub struct FitConfig {
     pub incoherence: Option<Incoherence>,
     /// Whether to add a random perturbation `C` of spectral norm at most `lambda`.
     pub perturb: bool,
+    /// The weight of unobserved cells, which then count as zeros, or `None` to leave them out. Needs a
+    /// penalty, and a model whose sums over all cells have a closed form.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub implicit: Option<f64>,
     /// The share held out to choose the penalty, above 0 and below 1.
     pub validation: f64,
     /// Steps of the path, or `None` for 300 (100 where there are many observations).
@@ -99,6 +105,7 @@ impl FitConfig {
             penalty_scale: PenaltyScale::Uniform,
             incoherence: None,
             perturb: false,
+            implicit: None,
             validation: 0.1,
             path_steps: None,
             sweeps: None,
@@ -125,7 +132,8 @@ impl FitConfig {
         };
         Ok(Objective::new(views, spec, penalty, self.penalty_scale)
             .with_incoherence(self.incoherence)
-            .with_perturbation(perturbation))
+            .with_perturbation(perturbation)
+            .with_zeros(self.implicit))
     }
 
     /// Checks every setting against the data's `sizes`.
@@ -194,6 +202,32 @@ impl FitConfig {
                         number above 0, or leave it out"
                     .to_owned(),
             );
+        }
+        if let Some(weight) = self.implicit {
+            check_zeros(&self.model, self.offsets, weight)?;
+            if self.penalty.is_none() {
+                return bad("with --implicit a --penalty is needed: held-out errors on observed \
+                            cells cannot choose it, begin with 1e-3"
+                    .to_owned());
+            }
+            if !matches!(self.solver, Solver::Path | Solver::Als) {
+                return bad(
+                    "--implicit is for the solvers path and als: leave --solver out".to_owned()
+                );
+            }
+            if self.rank == RankChoice::Auto {
+                return bad(
+                    "with --implicit a --rank is needed: no certificate says how many columns \
+                            all cells want, begin with 64"
+                        .to_owned(),
+                );
+            }
+            if self.incoherence.is_some() || self.perturb {
+                return bad(
+                    "--implicit cannot be used with --incoherence or --perturb: leave them out"
+                        .to_owned(),
+                );
+            }
         }
         if self.perturb && self.model.interaction == Interaction::Cp {
             return bad("--perturb is for quadratic models only".to_owned());

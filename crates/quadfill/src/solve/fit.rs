@@ -54,6 +54,10 @@ fn run<T: Real>(
 ) -> Result<Fit<T>> {
     config.check(&data.sizes())?;
     let modes = data.modes().to_vec();
+    let data = match config.implicit {
+        Some(weight) => data.against_zeros(weight)?,
+        None => data,
+    };
     let views = Views::new(data);
     let before = progress.as_ref().map_or(0.0, |p| p.notes.seconds);
     let runner = Runner::new(config, observer, before, modes);

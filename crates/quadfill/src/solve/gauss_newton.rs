@@ -133,7 +133,7 @@ impl RowBlocks {
         let n = parameters.layout().row_unknowns();
         let size = (n + 1) * (n + 1);
         let point = objective.point(parameters);
-        let scale = 2.0 / objective.views().len() as f64;
+        let scale = 2.0 / objective.observations();
         let mut diagonal = 0.0;
         let factors: Vec<Vec<f64>> = (0..objective.spec().group_count())
             .map(|group| {

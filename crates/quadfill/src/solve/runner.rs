@@ -7,7 +7,7 @@ use super::events::{Event, Fit, Observer, PathPoint, Stage, Status};
 use super::progress::{Progress, ProgressNotes};
 use super::start::{self, Spectrum};
 use super::step::{Step, StepReport};
-use crate::certify::{CertifyOptions, certify};
+use crate::certify::{CertifyOptions, can_be_certified, certify};
 use crate::error::Result;
 use crate::model::{Interaction, ModelSpec, Parameters};
 use crate::objective::Objective;
@@ -190,8 +190,8 @@ impl<'a, T: Real> Runner<'a, T> {
         validation_rmse: Option<f64>,
     ) -> Fit<T> {
         let options = CertifyOptions { curvature: false, seed: self.config.seed };
-        let quadratic = objective.spec().interaction != Interaction::Cp;
-        let certificate = (self.config.certify && quadratic)
+        // CP has none, and a certificate for cells that were not observed is not known.
+        let certificate = (self.config.certify && can_be_certified(objective))
             .then(|| certify(objective, &progress.parameters, &options).ok())
             .flatten();
         Fit {

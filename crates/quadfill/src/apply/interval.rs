@@ -1,0 +1,196 @@
+//! How far a new observation may be from its prediction.
+
+use rayon::prelude::*;
+
+use super::predict::{Predictor, UNKNOWN};
+use crate::error::{Error, Result};
+use crate::objective::Objective;
+use quadfill_kernels::cells::Workspace;
+use quadfill_kernels::{Real, cholesky, sum};
+
+/// Prediction intervals from the normal equations of the rows.
+///
+/// A prediction errs because observations are noisy and because its rows were learned from noisy ones.
+/// The variance of the noise, `s^2`, is what the residuals leave over their degrees of freedom; the
+/// variance that a row adds is `s^2 x^T A^-1 x`, `A` being the matrix of its normal equations and `x`
+/// what the row is multiplied with. That assumes: noise that is independent, alike everywhere and about
+/// normal; a model that can represent the truth; a fit at its optimum; and errors of the rows of one
+/// cell that are independent of each other.
+#[derive(Debug, Clone)]
+pub struct Intervals<'a, T: Real> {
+    predictor: Predictor<'a, T>,
+    /// Of the noise on an observation of weight 1.
+    variance: f64,
+    /// Degrees of freedom that the fit takes up.
+    freedom: f64,
+    /// For each factor matrix the Cholesky factors of its rows' matrices, if they have any.
+    factors: Vec<Vec<Option<Box<[f64]>>>>,
+}
+
+impl<'a, T: Real> Intervals<'a, T> {
+    /// Learns from the data that a model was fitted to.
+    pub fn new(objective: &Objective<'_, T>, predictor: Predictor<'a, T>) -> Result<Self> {
+        let parameters = predictor.parameters;
+        let (rank, n) = (parameters.layout().rank(), parameters.layout().row_unknowns());
+        let point = objective.point(parameters);
+        let size = (n + 1) * (n + 1);
+        let m = objective.observations();
+        let mut freedom = Vec::new();
+        let mut factors = Vec::new();
+        for group in 0..objective.spec().group_count() {
+            let accumulate = |segment: &_, workspace: &mut Workspace<T>, out: &mut [f64]| {
+                let segment: &crate::views::Segment = segment;
+                let cells = point.row_cells(objective.views(), segment);
+                let context = point.context(segment.mode);
+                objective.kernels().normal_equations(&context, &cells, workspace, out);
+            };
+            let systems = objective.row_sums(group, size, &accumulate);
+            let solved: Vec<(Option<Box<[f64]>>, f64)> = systems
+                .par_chunks_exact(size)
+                .enumerate()
+                .map(|(row, system)| {
+                    let ridge = |j: usize| {
+                        let of_row = objective.row_penalty(group, row);
+                        m * if j < rank { of_row } else { objective.bias_penalty() }
+                    };
+                    let mut matrix = vec![0.0; n * n];
+                    for i in 0..n {
+                        matrix[i * n..=i * n + i].copy_from_slice(&system[i * (n + 1)..][..=i]);
+                        matrix[i * n + i] += ridge(i);
+                    }
+                    if !cholesky::factor(&mut matrix, n, n) {
+                        return (None, 0.0);
+                    }
+                    // The trace of A^-1 (A - ridge).
+                    let mut taken = n as f64;
+                    for j in 0..n {
+                        let mut unit = vec![0.0; n];
+                        unit[j] = 1.0;
+                        cholesky::solve_factored(&matrix, n, n, &mut unit);
+                        taken -= ridge(j) * unit[j];
+                    }
+                    (Some(matrix.into_boxed_slice()), taken)
+                })
+                .collect();
+            freedom.extend(solved.iter().map(|(_, taken)| *taken));
+            factors.push(solved.into_iter().map(|(factor, _)| factor).collect());
+        }
+        // Rotations and the like take up rows' freedom but not the data's.
+        let most = objective.spec().degrees_of_freedom(&objective.views().sizes()) as f64;
+        let freedom = sum::ordered_sum(&freedom).min(most);
+        let count = objective.views().len() as f64;
+        if count <= freedom {
+            return Err(Error::Setting(format!(
+                "{count} observations leave nothing to tell the noise from: the fit takes up {freedom:.0} \
+                 of them, so give more data or a larger penalty"
+            )));
+        }
+        let squares = objective.data_value(parameters) * m;
+        Ok(Self { predictor, variance: squares / (count - freedom), freedom, factors })
+    }
+
+    /// The standard deviation of the noise on one observation.
+    pub fn noise(&self) -> f64 {
+        self.variance.sqrt()
+    }
+
+    /// How many degrees of freedom the fit takes up.
+    pub fn degrees_of_freedom(&self) -> f64 {
+        self.freedom
+    }
+
+    /// The standard deviation of a new observation of a cell about its prediction; infinite where a
+    /// label is unknown or not decided by its observations.
+    pub fn deviation(&self, cell: &[u32]) -> f64 {
+        let Predictor { spec, parameters } = self.predictor;
+        let rank = parameters.layout().rank();
+        let n = parameters.layout().row_unknowns();
+        let mut share = 1.0;
+        for (mode, &label) in cell.iter().enumerate() {
+            let group = spec.groups[mode];
+            if label == UNKNOWN {
+                return f64::INFINITY;
+            }
+            let Some(factor) = &self.factors[group][label as usize] else {
+                return f64::INFINITY;
+            };
+            let context = self.predictor.context(mode, cell);
+            let row = parameters.row(group, label as usize);
+            let mut x = vec![1.0; n];
+            for (j, x) in x[..rank].iter_mut().enumerate() {
+                *x = context.slope[j].to_f64() + 2.0 * context.own * row[j].to_f64();
+            }
+            let mut solved = x.clone();
+            cholesky::solve_factored(factor, n, n, &mut solved);
+            share += x.iter().zip(&solved).map(|(x, s)| x * s).sum::<f64>();
+        }
+        (self.variance * share).sqrt()
+    }
+
+    /// Half the width of the interval about a prediction that a new observation falls into with
+    /// probability `level`.
+    pub fn half_width(&self, cell: &[u32], level: f64) -> f64 {
+        normal_quantile(0.5 + 0.5 * level) * self.deviation(cell)
+    }
+}
+
+/// Where the standard normal distribution function has the value `p` (Acklam's approximation, good to
+/// nine digits).
+fn normal_quantile(p: f64) -> f64 {
+    const A: [f64; 6] = [
+        -39.696_830_286_653_76,
+        220.946_098_424_520_5,
+        -275.928_510_446_968_7,
+        138.357_751_867_269,
+        -30.664_798_066_147_16,
+        2.506_628_277_459_239,
+    ];
+    const B: [f64; 6] = [
+        -54.476_098_798_224_06,
+        161.585_836_858_040_9,
+        -155.698_979_859_886_6,
+        66.801_311_887_719_72,
+        -13.280_681_552_885_72,
+        1.0,
+    ];
+    const C: [f64; 6] = [
+        -0.007_784_894_002_430_293,
+        -0.322_396_458_041_136_5,
+        -2.400_758_277_161_838,
+        -2.549_732_539_343_734,
+        4.374_664_141_464_968,
+        2.938_163_982_698_783,
+    ];
+    const D: [f64; 5] = [
+        0.007_784_695_709_041_462,
+        0.322_467_129_070_039_8,
+        2.445_134_137_142_996,
+        3.754_408_661_907_416,
+        1.0,
+    ];
+    let at = |coefficients: &[f64], x: f64| coefficients.iter().fold(0.0, |sum, c| sum * x + c);
+    if p > 0.975_75 {
+        let q = (-2.0 * (1.0 - p).ln()).sqrt();
+        return -at(&C, q) / at(&D, q);
+    }
+    if p < 0.024_25 {
+        return -normal_quantile(1.0 - p);
+    }
+    let q = p - 0.5;
+    q * at(&A, q * q) / at(&B, q * q)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_are_those_of_tables() {
+        for (p, x) in
+            [(0.5, 0.0), (0.95, 1.644_853_627), (0.975, 1.959_963_985), (0.999, 3.090_232_306)]
+        {
+            assert!((normal_quantile(p) - x).abs() < 1e-7, "{p}");
+            assert!((normal_quantile(1.0 - p) + x).abs() < 1e-7, "{p}");
+        }
+    }
+}

@@ -1,0 +1,292 @@
+//! Cells that nobody observed, taken as zeros.
+//!
+//! With weight `w0` on every unobserved cell the data term is
+//!
+//! ```text
+//! sum over observed of [w (pred - y)^2 - w0 pred^2]  +  w0 * sum over all cells of pred^2
+//! ```
+//!
+//! The first sum is one of ordinary observations with weight `w - w0` and value `w y / (w - w0)`, up
+//! to a constant. The second is a polynomial in sums over rows, `G_b = U_b^T U_b` and
+//! `s_b = sum of rows`, so no unobserved cell is ever visited.
+
+use rayon::prelude::*;
+
+use super::Objective;
+use crate::error::{Error, Result};
+use crate::model::{Interaction, Kernel, ModelSpec, Offsets, Parameters};
+use crate::observations::Observations;
+use quadfill_kernels::Real;
+
+/// Rows whose products are summed together.
+const BLOCK: usize = 1024;
+
+/// The weight of unobserved cells.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Zeros {
+    weight: f64,
+    /// What the change of weights and values leaves out of the data term, times `m`.
+    constant: f64,
+}
+
+/// Checks that a model has the sums in closed form.
+pub(crate) fn check_zeros(spec: &ModelSpec, offsets: Option<Offsets>, weight: f64) -> Result<()> {
+    let bad = |message: &str| Err(Error::Setting(message.to_owned()));
+    if !(weight.is_finite() && weight > 0.0) {
+        return Err(Error::Setting(format!(
+            "a weight of {weight} for unobserved cells makes no sense: give a number above 0"
+        )));
+    }
+    if let Interaction::Quadratic(kernel) = &spec.interaction
+        && (0..kernel.modes()).any(|mode| kernel.get(mode, mode) != 0.0)
+    {
+        return bad(
+            "unobserved cells can be zeros for pairwise, matrix, pairs and cp only: for models with \
+             a diagonal, such as transe, use --negatives",
+        );
+    }
+    if spec.is_tied() {
+        return bad("unobserved cells cannot be zeros where modes share factors: leave --tie out");
+    }
+    if offsets.is_some_and(|offsets| offsets != Offsets::None) {
+        return bad("unobserved cells cannot be zeros with offsets: leave --bias out");
+    }
+    Ok(())
+}
+
+impl<T: Real> Observations<T> {
+    /// Observations whose sum of squares, with that of all predictions at weight `zero` added, is
+    /// the sum of squares over all cells where unobserved ones are zero with that weight.
+    pub(crate) fn against_zeros(self, zero: f64) -> Result<Self> {
+        let (modes, indices, mut values, weights) = self.into_parts();
+        let mut weights = weights.unwrap_or_else(|| vec![T::ONE; values.len()]);
+        for (value, weight) in values.iter_mut().zip(&mut weights) {
+            let (y, w) = (value.to_f64(), weight.to_f64());
+            if w <= zero {
+                return Err(Error::Setting(format!(
+                    "an observed cell has the weight {w}, no more than the {zero} of unobserved \
+                     ones: lower --implicit"
+                )));
+            }
+            *value = T::from_f64(w * y / (w - zero));
+            *weight = T::from_f64(w - zero);
+        }
+        Ok(Self::from_checked(modes, indices, values, Some(weights)))
+    }
+}
+
+/// The sum over all cells of the squared prediction as a function of one row:
+/// `<u, G u> + 2 <h, u> + constant`, all times the weight.
+#[derive(Debug, Clone)]
+pub(crate) struct RowZeros {
+    rank: usize,
+    gram: Vec<f64>,
+    slope: Vec<f64>,
+    constant: f64,
+}
+
+impl RowZeros {
+    /// Adds the equations of a step from `row` to those of its observations.
+    pub(crate) fn add_to<T: Real>(&self, row: &[T], system: &mut [f64], n: usize) {
+        for i in 0..self.rank {
+            let line = &self.gram[i * self.rank..][..self.rank];
+            let along: f64 = line.iter().zip(row).map(|(g, u)| g * u.to_f64()).sum();
+            system[n * (n + 1) + i] -= along + self.slope[i];
+            for (j, g) in line[..=i].iter().enumerate() {
+                system[i * (n + 1) + j] += g;
+            }
+        }
+    }
+
+    /// The weighted sum of squares of a row's predictions.
+    pub(crate) fn squares<T: Real>(&self, row: &[T]) -> f64 {
+        let mut sum = self.constant;
+        for i in 0..self.rank {
+            let line = &self.gram[i * self.rank..][..self.rank];
+            let along: f64 = line.iter().zip(row).map(|(g, u)| g * u.to_f64()).sum();
+            sum += row[i].to_f64() * (along + 2.0 * self.slope[i]);
+        }
+        sum
+    }
+}
+
+impl<T: Real> Objective<'_, T> {
+    /// Counts every cell that was not observed as a zero of this weight. The data must have come
+    /// from `against_zeros`.
+    #[must_use]
+    pub(crate) fn with_zeros(mut self, weight: Option<f64>) -> Self {
+        self.zeros = weight.map(|weight| {
+            let mut constant = 0.0;
+            self.views.for_each(|_, value, w| {
+                let (y, w) = (value.to_f64(), w.to_f64());
+                constant -= w * y * y * weight / (w + weight);
+            });
+            Zeros { weight, constant }
+        });
+        self
+    }
+
+    /// What belongs to the data term besides observations and squares, times `m`.
+    pub(crate) fn zeros_constant(&self) -> f64 {
+        self.zeros.map_or(0.0, |zeros| zeros.constant)
+    }
+
+    /// All of the data term that is not a sum over observations, times `m`.
+    pub(super) fn zeros_value(&self, parameters: &Parameters<T>) -> f64 {
+        self.zeros.map_or(0.0, |zeros| {
+            let sums = AllCells::new(&self.spec, parameters);
+            let modes: Vec<usize> = (0..self.spec.modes()).collect();
+            zeros.weight * sums.squares(&modes) + zeros.constant
+        })
+    }
+
+    /// What unobserved cells add to the equations of the rows of a matrix.
+    pub(crate) fn row_zeros(&self, parameters: &Parameters<T>, group: usize) -> Option<RowZeros> {
+        let Zeros { weight, .. } = self.zeros?;
+        let mode = self.spec.group_modes(group).next().expect("a mode uses the matrix");
+        let sums = AllCells::new(&self.spec, parameters);
+        let others: Vec<usize> = (0..self.spec.modes()).filter(|&b| b != mode).collect();
+        let (mut gram, mut slope) = sums.row(mode, &others);
+        gram.iter_mut().chain(&mut slope).for_each(|x| *x *= weight);
+        let constant = weight * sums.squares_among(&others);
+        Some(RowZeros { rank: self.spec.rank, gram, slope, constant })
+    }
+}
+
+/// Sums over the rows of each mode, from which sums over all cells are made.
+struct AllCells<'a> {
+    kernel: Option<&'a Kernel>,
+    rank: usize,
+    counts: Vec<f64>,
+    grams: Vec<Vec<f64>>,
+    sums: Vec<Vec<f64>>,
+}
+
+impl<'a> AllCells<'a> {
+    fn new<T: Real>(spec: &'a ModelSpec, parameters: &Parameters<T>) -> Self {
+        let kernel = match &spec.interaction {
+            Interaction::Quadratic(kernel) => Some(kernel),
+            Interaction::Cp => None,
+        };
+        let (grams, sums) =
+            (0..spec.modes()).map(|mode| row_sums(parameters, spec.groups[mode])).unzip();
+        let rows = parameters.layout().rows();
+        let counts = spec.groups.iter().map(|&group| rows[group] as f64).collect();
+        Self { kernel, rank: spec.rank, counts, grams, sums }
+    }
+
+    fn cells(&self, modes: &[usize]) -> f64 {
+        modes.iter().map(|&b| self.counts[b]).product()
+    }
+
+    /// `G` and `h` of a row of `mode` in cells over `mode` and `others`.
+    fn row(&self, mode: usize, others: &[usize]) -> (Vec<f64>, Vec<f64>) {
+        let rank = self.rank;
+        let mut slope = vec![0.0; rank];
+        let Some(kernel) = self.kernel else {
+            let mut gram = vec![1.0; rank * rank];
+            for &b in others {
+                gram.iter_mut().zip(&self.grams[b]).for_each(|(g, other)| *g *= other);
+            }
+            return (gram, slope);
+        };
+        let mut gram = vec![0.0; rank * rank];
+        let all = self.cells(others);
+        for (at, &b) in others.iter().enumerate() {
+            let weight = 4.0 * kernel.get(mode, b).powi(2) * all / self.counts[b];
+            gram.iter_mut().zip(&self.grams[b]).for_each(|(g, other)| *g += weight * other);
+            for &c in &others[..at] {
+                let both = all / (self.counts[b] * self.counts[c]);
+                let weight = 4.0 * kernel.get(mode, b) * kernel.get(mode, c) * both;
+                for i in 0..rank {
+                    for j in 0..rank {
+                        let (x, y) = (&self.sums[b], &self.sums[c]);
+                        gram[i * rank + j] += weight * (x[i] * y[j] + y[i] * x[j]);
+                    }
+                }
+                let pair = 4.0 * kernel.get(b, c) * both;
+                if pair != 0.0 {
+                    self.add_pair(mode, others, [b, c], pair, &mut slope);
+                }
+            }
+        }
+        (gram, slope)
+    }
+
+    /// Adds the products of a pair of other modes with what the row is multiplied with.
+    fn add_pair(
+        &self,
+        mode: usize,
+        others: &[usize],
+        [b, c]: [usize; 2],
+        pair: f64,
+        slope: &mut [f64],
+    ) {
+        let kernel = self.kernel.expect("only quadratic models have pairs");
+        let rank = self.rank;
+        for &d in others {
+            let weight = pair * kernel.get(mode, d);
+            if weight == 0.0 {
+                continue;
+            }
+            if d == b || d == c {
+                let (gram, sum) = (&self.grams[d], &self.sums[if d == b { c } else { b }]);
+                for (i, s) in slope.iter_mut().enumerate() {
+                    *s += weight * dot(&gram[i * rank..][..rank], sum);
+                }
+            } else {
+                let weight = weight * dot(&self.sums[b], &self.sums[c]) / self.counts[d];
+                slope.iter_mut().zip(&self.sums[d]).for_each(|(s, x)| *s += weight * x);
+            }
+        }
+    }
+
+    /// The sum of squared predictions over the cells of all modes.
+    fn squares(&self, modes: &[usize]) -> f64 {
+        let Some((&first, others)) = modes.split_first() else {
+            return 0.0;
+        };
+        let (gram, slope) = self.row(first, others);
+        dot(&gram, &self.grams[first])
+            + 2.0 * dot(&slope, &self.sums[first])
+            + self.counts[first] * self.squares_among(others)
+    }
+
+    /// The sum of squares of what some modes make among themselves: nothing for CP, where every
+    /// product has all modes.
+    fn squares_among(&self, modes: &[usize]) -> f64 {
+        if self.kernel.is_some() { self.squares(modes) } else { 0.0 }
+    }
+}
+
+/// `U^T U` and the sum of the rows, block by block in order.
+fn row_sums<T: Real>(parameters: &Parameters<T>, group: usize) -> (Vec<f64>, Vec<f64>) {
+    let (rank, stride) = (parameters.layout().rank(), parameters.layout().stride());
+    let blocks: Vec<(Vec<f64>, Vec<f64>)> = parameters
+        .factors(group)
+        .par_chunks(BLOCK * stride)
+        .map(|rows| {
+            let (mut gram, mut sum) = (vec![0.0; rank * rank], vec![0.0; rank]);
+            let mut wide = vec![0.0; rank];
+            for row in rows.chunks_exact(stride) {
+                wide.iter_mut().zip(row).for_each(|(w, u)| *w = u.to_f64());
+                for (i, &x) in wide.iter().enumerate() {
+                    sum[i] += x;
+                    let line = &mut gram[i * rank..][..rank];
+                    line.iter_mut().zip(&wide).for_each(|(g, y)| *g += x * y);
+                }
+            }
+            (gram, sum)
+        })
+        .collect();
+    let (mut gram, mut sum) = (vec![0.0; rank * rank], vec![0.0; rank]);
+    for (block_gram, block_sum) in blocks {
+        gram.iter_mut().zip(block_gram).for_each(|(g, b)| *g += b);
+        sum.iter_mut().zip(block_sum).for_each(|(s, b)| *s += b);
+    }
+    (gram, sum)
+}
+
+fn dot(x: &[f64], y: &[f64]) -> f64 {
+    x.iter().zip(y).map(|(x, y)| x * y).sum()
+}
