@@ -33,7 +33,8 @@ Examples:
   quadfill fit ratings.csv -o model --modes user,movie --value stars --rank 20 --precision f32
   quadfill fit u.data -o model --modes 1,2,4 --value 3 --bin 4=20w --penalty-scale count
   quadfill fit triples.tsv -o model --model transe --tie head,tail
-  quadfill fit train.tns -o model --rank 5 --test test.tns --json";
+  quadfill fit train.tns -o model --rank 5 --test test.tns --json
+  quadfill fit ratings.csv -o model --report fit.html";
 
 /// Learn a model from data
 ///
@@ -53,6 +54,9 @@ pub(crate) struct FitFlags {
     /// Keep the share of DATA with the latest labels of a mode apart and evaluate on it: week=0.1
     #[arg(long, value_name = "MODE=SHARE", value_parser = values::share, conflicts_with = "test")]
     split_latest: Option<(String, f64)>,
+    /// Write a page about the fit, with charts: data, path, convergence, residuals
+    #[arg(long, value_name = "FILE.html")]
+    report: Option<PathBuf>,
     /// Go on from the checkpoint of a fit that was stopped
     #[arg(long)]
     resume: bool,
@@ -188,6 +192,7 @@ pub(crate) struct FitPlan {
     pub(crate) reading: ReadOptions,
     pub(crate) output: PathBuf,
     pub(crate) test: Option<TestSource>,
+    pub(crate) report: Option<PathBuf>,
     pub(crate) resume: bool,
     pub(crate) model: ModelChoice,
     pub(crate) tie: Vec<String>,
@@ -219,6 +224,7 @@ impl FitPlan {
             reading: ReadOptions::default(),
             output,
             test: Some(TestSource::File(test)),
+            report: None,
             resume: false,
             model: ModelChoice::Pairwise,
             tie: Vec::new(),
@@ -289,6 +295,9 @@ impl FitFlags {
             (None, None) => None,
         };
         places::check_model(&self.output)?;
+        if let Some(report) = &self.report {
+            places::check_report(report)?;
+        }
         let checkpoint = checkpoint_path(&self.output);
         if self.resume && !checkpoint.exists() {
             bail!(
@@ -301,6 +310,7 @@ impl FitFlags {
             reading,
             output: self.output.clone(),
             test,
+            report: self.report.clone(),
             resume: self.resume,
             model,
             tie: choice.tie.clone(),

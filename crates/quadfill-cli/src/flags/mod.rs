@@ -8,6 +8,7 @@ mod inspect;
 mod model;
 mod predict;
 mod reading;
+mod reproduce;
 mod synth;
 mod values;
 
@@ -18,6 +19,7 @@ pub(crate) use fit::{FitFlags, FitPlan, Precision, TestSource};
 pub(crate) use inspect::InspectFlags;
 pub(crate) use model::describe;
 pub(crate) use predict::PredictFlags;
+pub(crate) use reproduce::{ReproduceFlags, ReproducePart, ReproducePlan};
 pub(crate) use synth::{SynthFlags, SynthPlan};
 
 use clap::{Args, Parser, Subcommand};
@@ -76,6 +78,7 @@ pub(crate) enum Command {
     Evaluate(EvaluateFlags),
     Inspect(InspectFlags),
     Demo(DemoFlags),
+    Reproduce(ReproduceFlags),
     Completions(CompletionsFlags),
 }
 

@@ -8,6 +8,7 @@ mod inspect;
 mod judge;
 mod predict;
 mod prepare;
+mod reproduce;
 mod summary;
 mod synth;
 mod tie;
@@ -29,6 +30,7 @@ pub(crate) fn run(cli: &Cli) -> Result<()> {
         Command::Evaluate(flags) => evaluate::run(flags, output),
         Command::Inspect(flags) => inspect::run(flags, output),
         Command::Demo(flags) => demo::run(&flags.out, seed, output),
+        Command::Reproduce(flags) => reproduce::run(&flags.resolve(seed)?, output),
         Command::Completions(flags) => completions::run(flags.shell),
     }
 }
