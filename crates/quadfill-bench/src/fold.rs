@@ -60,6 +60,8 @@ pub(crate) fn speed() -> anyhow::Result<()> {
             train_rmse: 1.0,
             validation_rmse: None,
             path: Vec::new(),
+            certificate: None,
+            places: None,
         },
     };
     let is_new: Vec<Vec<bool>> = vec![

@@ -7,8 +7,8 @@ use crate::output;
 
 /// Held while a file is being written.
 static WRITING: Mutex<()> = Mutex::new(());
-/// The checkpoint of the running fit.
-static CHECKPOINT: Mutex<Option<PathBuf>> = Mutex::new(None);
+/// What is kept of the running work, and how to go on from it.
+static KEPT: Mutex<Option<(PathBuf, &'static str)>> = Mutex::new(None);
 
 /// The exit code of a program that was interrupted.
 const INTERRUPTED: i32 = 130;
@@ -24,19 +24,22 @@ pub(crate) fn writing() -> MutexGuard<'static, ()> {
 
 /// Tells where the running fit keeps its checkpoint.
 pub(crate) fn set_checkpoint(path: &Path) {
-    *lock(&CHECKPOINT) = Some(path.to_owned());
+    let way = "interrupted: the same command with --resume goes on from here";
+    *lock(&KEPT) = Some((path.to_owned(), way));
+}
+
+/// Tells where the running experiment keeps its finished cells.
+pub(crate) fn set_kept(path: &Path) {
+    let way = "interrupted: the same command goes on from here";
+    *lock(&KEPT) = Some((path.to_owned(), way));
 }
 
 /// Begins to watch for Ctrl-C. Where that cannot be done it ends the program as it always does.
 pub(crate) fn watch() {
     let _ = ctrlc::set_handler(|| {
         let _whole = writing();
-        let can_resume = lock(&CHECKPOINT).as_ref().is_some_and(|path| path.exists());
-        output::complain(if can_resume {
-            "interrupted: the same command with --resume goes on from here"
-        } else {
-            "interrupted: nothing was kept"
-        });
+        let kept = lock(&KEPT).clone().filter(|(path, _)| path.exists());
+        output::complain(kept.map_or("interrupted: nothing was kept", |(_, way)| way));
         std::process::exit(INTERRUPTED);
     });
 }

@@ -10,7 +10,6 @@ mod flags;
 mod interrupt;
 mod output;
 mod places;
-mod planted;
 mod report;
 mod run;
 

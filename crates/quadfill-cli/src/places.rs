@@ -41,6 +41,14 @@ pub(crate) fn check_file(path: &Path) -> Result<()> {
     check_folder_of(path)
 }
 
+/// A page that is about to be written or replaced.
+pub(crate) fn check_report(path: &Path) -> Result<()> {
+    if path.extension().is_none_or(|ending| ending != "html") {
+        bail!("{}: a report is a page: choose a name that ends in .html", path.display());
+    }
+    check_file(path)
+}
+
 /// A model that is about to be written or replaced.
 pub(crate) fn check_model(path: &Path) -> Result<()> {
     if path.as_os_str() == "-" {

@@ -36,6 +36,8 @@ fn model(
         train_rmse: 0.0,
         validation_rmse: None,
         path: Vec::new(),
+        certificate: None,
+        sdp: None,
     };
     Model::new(fit, modes.to_vec(), Vec::new(), "value".to_owned(), observations, &config)
 }
@@ -66,6 +68,7 @@ fn begin(config: &FitConfig, parameters: Parameters<f64>) -> Progress<f64> {
         path: Vec::new(),
         candidates: Vec::new(),
         seconds: 0.0,
+        trials: Vec::new(),
     };
     Progress { notes, parameters, best: None }
 }

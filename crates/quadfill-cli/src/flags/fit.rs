@@ -37,6 +37,7 @@ Examples:
   quadfill fit plays.csv -o model --implicit 0.01 --penalty 1e-3 --rank 64
   quadfill fit triples.tsv -o model --model transe --tie 1,3 --negatives 4 --penalty 1e-6
   quadfill fit train.tns -o model --rank 5 --test test.tns --json
+  quadfill fit ratings.csv -o model --report fit.html
   quadfill fit small.csv -o model --solver sdp
   quadfill fit small.csv -o model --solver sdp --penalty 0.01
   quadfill fit small.csv -o model --theory auto --rank 5";
@@ -59,6 +60,9 @@ pub(crate) struct FitFlags {
     /// Keep the share of DATA with the latest labels of a mode apart and evaluate on it: week=0.1
     #[arg(long, value_name = "MODE=SHARE", value_parser = values::share, conflicts_with = "test")]
     split_latest: Option<(String, f64)>,
+    /// Write a page about the fit, with charts: data, path, convergence, residuals
+    #[arg(long, value_name = "FILE.html")]
+    report: Option<PathBuf>,
     /// Go on from the checkpoint of a fit that was stopped
     #[arg(long)]
     resume: bool,
@@ -258,6 +262,7 @@ pub(crate) struct FitPlan {
     pub(crate) reading: ReadOptions,
     pub(crate) output: PathBuf,
     pub(crate) test: Option<TestSource>,
+    pub(crate) report: Option<PathBuf>,
     pub(crate) resume: bool,
     pub(crate) model: ModelChoice,
     pub(crate) tie: Vec<String>,
@@ -294,6 +299,7 @@ impl FitPlan {
             reading: ReadOptions::default(),
             output,
             test: Some(TestSource::File(test)),
+            report: None,
             resume: false,
             model: ModelChoice::Pairwise,
             tie: Vec::new(),
@@ -408,6 +414,9 @@ impl FitFlags {
             (None, None) => None,
         };
         places::check_model(&self.output)?;
+        if let Some(report) = &self.report {
+            places::check_report(report)?;
+        }
         let checkpoint = checkpoint_path(&self.output);
         if self.resume && !checkpoint.exists() {
             bail!(
@@ -420,6 +429,7 @@ impl FitFlags {
             reading,
             output: self.output.clone(),
             test,
+            report: self.report.clone(),
             resume: self.resume,
             model,
             tie: choice.tie.clone(),

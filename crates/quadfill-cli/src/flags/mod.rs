@@ -12,6 +12,7 @@ mod learn;
 mod model;
 mod predict;
 mod reading;
+mod reproduce;
 mod synth;
 mod top;
 mod values;
@@ -27,6 +28,7 @@ pub(crate) use inspect::InspectFlags;
 pub(crate) use learn::{FoldInFlags, UpdateFlags};
 pub(crate) use model::describe;
 pub(crate) use predict::PredictFlags;
+pub(crate) use reproduce::{ReproduceFlags, ReproducePart, ReproducePlan};
 pub(crate) use synth::{SynthFlags, SynthPlan};
 pub(crate) use top::{OrderName, TopFlags};
 pub(crate) use values::Alpha;
@@ -95,6 +97,7 @@ pub(crate) enum Command {
     Update(UpdateFlags),
     Inspect(InspectFlags),
     Demo(DemoFlags),
+    Reproduce(ReproduceFlags),
     Completions(CompletionsFlags),
 }
 

@@ -9,7 +9,7 @@ use quadfill::model::ModelSpec;
 use super::model::ModelFlags;
 use super::values;
 use crate::places;
-use crate::planted::{Recipe, Shape};
+use quadfill_lab::planted::{Coverage, Recipe, Shape};
 
 /// Make data from known factors
 ///
@@ -106,7 +106,7 @@ impl SynthFlags {
                 observations: self.observations,
                 test_observations,
                 noise: self.noise,
-                min_per_label: self.min_per_label,
+                coverage: self.min_per_label.map_or(Coverage::Aim, Coverage::AtLeast),
                 seed,
             },
             output: self.output.clone(),

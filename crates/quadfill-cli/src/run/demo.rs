@@ -12,8 +12,8 @@ use super::{fit, synth};
 use crate::flags::{FitPlan, SynthPlan};
 use crate::output::Output;
 use crate::places;
-use crate::planted::{Recipe, Shape};
 use crate::report::{grouped, number, sparkline};
+use quadfill_lab::planted::{Coverage, Recipe, Shape};
 
 const SIZE: usize = 200;
 const RANK: usize = 5;
@@ -42,7 +42,7 @@ pub(super) fn run(folder: &Path, seed: u64, output: Output) -> Result<()> {
             observations: given,
             test_observations: Some(20_000),
             noise: 0.0,
-            min_per_label: None,
+            coverage: Coverage::Aim,
             seed,
         },
         output: folder.join("train.tns"),

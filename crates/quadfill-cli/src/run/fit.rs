@@ -11,6 +11,8 @@ use quadfill::file::{Fingerprint, Model, checkpoint_path, load_checkpoint};
 use quadfill::model::{Interaction, Offsets};
 use quadfill::observations::Summary;
 use quadfill::solve::{PathPoint, Progress, SdpForm, SdpReport, Status, Theory};
+use quadfill_io::write_atomically;
+use quadfill_lab::report::{FitStory, Recorder, fit_page};
 use serde::Serialize;
 
 use super::judge::in_words;
@@ -26,6 +28,8 @@ use crate::report::{Lines, grouped, number, offsets_in_words, sparkline, status_
 #[derive(Debug, Serialize)]
 pub(super) struct FitReport {
     output: PathBuf,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    report: Option<PathBuf>,
     model: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     kernel: Option<Vec<Vec<f64>>>,
@@ -87,17 +91,22 @@ fn fit_in<T: Real>(plan: &FitPlan, output: Output) -> Result<FitReport> {
     let clock = Clock::start();
     let Prepared { data, bins, places, value, config, test, theory } = prepared;
     let (modes, observations) = (data.modes().to_vec(), data.len());
+    // A fit takes the data apart; a page about it looks at them again.
+    let told = plan.report.as_ref().map(|_| data.clone());
     let mut watcher = Watcher::new(checkpoints, output);
+    let mut recorder = Recorder::new(&mut watcher);
     let fit = match beginning {
-        Some(progress) => quadfill::solve::resume(data, &config, progress, &mut watcher),
-        None => quadfill::solve::fit(data, &config, &mut watcher),
+        Some(progress) => quadfill::solve::resume(data, &config, progress, &mut recorder),
+        None => quadfill::solve::fit(data, &config, &mut recorder),
     };
+    let steps = recorder.into_steps();
     watcher.finish();
     let fit = fit?;
     let (seconds, cpu_seconds) = (clock.seconds(), clock.cpu_seconds());
 
     let report = FitReport {
         output: plan.output.clone(),
+        report: plan.report.clone(),
         model: describe(&fit.spec.interaction),
         kernel: match &fit.spec.interaction {
             Interaction::Quadratic(kernel) => Some(kernel.clone().into()),
@@ -124,10 +133,26 @@ fn fit_in<T: Real>(plan: &FitPlan, output: Output) -> Result<FitReport> {
         certificate: fit.certificate.clone(),
         data: about,
     };
+    let page = plan.report.as_ref().zip(told.as_ref()).map(|(path, data)| {
+        let story = FitStory {
+            name: plan.data.display().to_string(),
+            model: report.model.clone(),
+            data,
+            summary: &report.data,
+            fit: &fit,
+            steps: &steps,
+            test: report.test,
+            seconds,
+        };
+        (path, fit_page(&story).html())
+    });
     let mut model = Model::new(fit, modes, bins, value, observations, &config);
     model.notes.places = places;
     let _whole = interrupt::writing();
     model.save(&plan.output)?;
+    if let Some((path, page)) = page {
+        write_atomically(path, |out| out.write_all(page.as_bytes()))?;
+    }
     Checkpoints::remove(&checkpoint_path(&plan.output));
     Ok(report)
 }
@@ -181,6 +206,9 @@ impl FitReport {
         }
         if let Some(certificate) = &self.certificate {
             lines.add("certificate", certificate.verdict.clone());
+        }
+        if let Some(report) = &self.report {
+            lines.add("report", report.display().to_string());
         }
         if self.path.len() > 1 {
             lines.add("path", path_in_blocks(&self.path));

@@ -14,6 +14,7 @@ mod learn;
 mod observed;
 mod predict;
 mod prepare;
+mod reproduce;
 mod summary;
 mod synth;
 mod tie;
@@ -42,6 +43,7 @@ pub(crate) fn run(cli: &Cli) -> Result<()> {
         Command::Update(flags) => learn::update(flags, output),
         Command::Inspect(flags) => inspect::run(flags, output),
         Command::Demo(flags) => demo::run(&flags.out, seed, output),
+        Command::Reproduce(flags) => reproduce::run(&flags.resolve(seed)?, output),
         Command::Completions(flags) => completions::run(flags.shell),
     }
 }

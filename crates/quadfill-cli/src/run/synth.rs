@@ -10,8 +10,8 @@ use crate::clock::Clock;
 use crate::flags::{SynthPlan, describe};
 use crate::interrupt;
 use crate::output::Output;
-use crate::planted::{Cells, Planted};
 use crate::report::{Lines, grouped};
+use quadfill_lab::planted::{Cells, Planted};
 
 #[derive(Debug, Serialize)]
 struct SynthReport {

@@ -1,15 +1,18 @@
 //! Draws repeated until every label has enough observations, as nobody can recover the others.
 
-use anyhow::{Result, bail};
-use rand::Rng;
+use std::collections::HashSet;
+
+use rand::{Rng, RngExt};
 
 use super::Shape;
+use crate::error::{LabError, Result};
 
 /// Cells that cover every label.
 #[derive(Debug)]
 pub(super) struct Covering {
     pub(super) columns: Vec<Vec<u32>>,
     pub(super) draws: usize,
+    pub(super) mended: usize,
 }
 
 /// How many cells are drawn in all before giving up.
@@ -30,14 +33,77 @@ pub(super) fn draw<R: Rng>(
     for draws in 1..=most {
         let columns = shape.draw(count, &mut stream(draws as u64));
         if covers(&columns, shape.sizes(), least) {
-            return Ok(Covering { columns, draws });
+            return Ok(Covering { columns, draws, mended: 0 });
         }
     }
-    bail!(
+    Err(LabError::Setting(format!(
         "in {most} draws of {count} cells some label always had fewer than {least}: raise \
          --observations to about {} or lower --min-per-label",
         enough(shape.sizes(), count, least)
-    )
+    )))
+}
+
+/// Draws once, and exchanges cells whose labels can all spare one for cells of labels that have too
+/// few. There must be enough cells for that ([`Shape::check_coverage`]).
+pub(super) fn draw_and_mend<R: Rng>(
+    shape: &Shape,
+    count: usize,
+    least: usize,
+    rng: &mut R,
+) -> Covering {
+    let sizes = shape.sizes();
+    let mut columns = shape.draw(count, rng);
+    let mut counts: Vec<Vec<usize>> = sizes.iter().map(|&size| vec![0; size]).collect();
+    for (counts, column) in counts.iter_mut().zip(&columns) {
+        for &label in column {
+            counts[label as usize] += 1;
+        }
+    }
+    let cell_of = |columns: &[Vec<u32>], row: usize| -> Vec<u32> {
+        columns.iter().map(|column| column[row]).collect()
+    };
+    let mut taken: HashSet<Vec<u32>> = (0..count).map(|row| cell_of(&columns, row)).collect();
+    let mut mended = 0;
+    for mode in 0..sizes.len() {
+        for label in 0..sizes[mode] {
+            while counts[mode][label] < least {
+                let row = rng.random_range(0..count as u64) as usize;
+                let old = cell_of(&columns, row);
+                let can_go = old.iter().zip(&counts).all(|(&l, c)| c[l as usize] > least);
+                // The label in need meets others at random.
+                let mut new: Vec<u32> =
+                    sizes.iter().map(|&size| rng.random_range(0..size as u64) as u32).collect();
+                new[mode] = label as u32;
+                // Where many labels are short, the others of the old cell may be kept.
+                let is_new = !taken.contains(&new);
+                let spares_enough = |others: &[u32]| {
+                    old.iter()
+                        .zip(others)
+                        .enumerate()
+                        .all(|(at, (&from, &to))| from == to || counts[at][from as usize] > least)
+                };
+                let kept: Vec<u32> = (0..sizes.len())
+                    .map(|at| if at == mode { label as u32 } else { old[at] })
+                    .collect();
+                let chosen = if can_go && is_new {
+                    new
+                } else if spares_enough(&kept) && !taken.contains(&kept) {
+                    kept
+                } else {
+                    continue;
+                };
+                for (at, (&from, &to)) in old.iter().zip(&chosen).enumerate() {
+                    counts[at][from as usize] -= 1;
+                    counts[at][to as usize] += 1;
+                    columns[at][row] = to;
+                }
+                taken.remove(&old);
+                taken.insert(chosen);
+                mended += 1;
+            }
+        }
+    }
+    Covering { columns, draws: 1, mended }
 }
 
 fn covers(columns: &[Vec<u32>], sizes: &[usize], least: usize) -> bool {
@@ -116,6 +182,19 @@ mod tests {
         assert_eq!(within_reach(&[200; 3], 600, 5), 0);
         assert_eq!(within_reach(&[5, 5], 24, 4), 4);
         assert_eq!(within_reach(&[1, 30], 30, 3), 0);
+    }
+
+    #[test]
+    fn mended_draws_cover_every_label_with_distinct_cells() {
+        // From a little short of plenty to exactly as many as are needed.
+        for count in [500, 300, 250] {
+            let shape = Shape::new(&[50, 50, 50]).expect("sound");
+            let drawn = draw_and_mend(&shape, count, 5, &mut stream(1, 0, 1));
+            assert!(covers(&drawn.columns, shape.sizes(), 5) && drawn.mended > 0);
+            let cells: HashSet<Vec<u32>> =
+                (0..count).map(|row| drawn.columns.iter().map(|c| c[row]).collect()).collect();
+            assert_eq!(cells.len(), count);
+        }
     }
 
     #[test]

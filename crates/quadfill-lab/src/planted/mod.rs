@@ -4,12 +4,14 @@
 mod coverage;
 mod shape;
 
-pub(crate) use shape::Shape;
+pub use shape::Shape;
 
-use anyhow::Result;
 use quadfill::apply::Predictor;
 use quadfill::model::{ModelSpec, Parameters};
+use quadfill::{Labels, Mode, Observations, OnDuplicate};
 use quadfill_kernels::{streams, sum};
+
+use crate::error::Result;
 
 /// Streams of different purposes never share numbers.
 mod purpose {
@@ -19,40 +21,94 @@ mod purpose {
     pub(super) const NOISE: u64 = 0x6e_6f69_7365;
 }
 
+/// How many observations every label has at least.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Coverage {
+    /// As many as the rank, or fewer where that is out of reach of a moderate number of draws.
+    Aim,
+    /// So many: the cells are drawn until they have them.
+    AtLeast(usize),
+    /// So many; where draws alone would take too long, the last one is mended: cells of labels that
+    /// have plenty are exchanged for cells of those that have too few.
+    Mended(usize),
+}
+
 /// What to make.
+///
+/// ```
+/// use quadfill::model::{Kernel, ModelSpec};
+/// use quadfill_lab::planted::{Coverage, Recipe, Shape};
+/// let recipe = Recipe {
+///     spec: ModelSpec::quadratic(Kernel::pairwise(3), 2),
+///     shape: Shape::new(&[20, 20, 20])?,
+///     observations: 400,
+///     test_observations: Some(100),
+///     noise: 0.0,
+///     coverage: Coverage::Aim,
+///     seed: 1,
+/// };
+/// let planted = recipe.make()?;
+/// assert_eq!((planted.train.values.len(), planted.min_per_label), (400, 2));
+/// # Ok::<(), quadfill_lab::LabError>(())
+/// ```
 #[derive(Debug)]
-pub(crate) struct Recipe {
-    pub(crate) spec: ModelSpec,
-    pub(crate) shape: Shape,
-    pub(crate) observations: usize,
-    pub(crate) test_observations: Option<usize>,
+pub struct Recipe {
+    /// The model that makes the values.
+    pub spec: ModelSpec,
+    /// The sizes of the modes.
+    pub shape: Shape,
+    /// How many cells to learn from.
+    pub observations: usize,
+    /// How many other cells to judge by.
+    pub test_observations: Option<usize>,
     /// Deviation of the noise over the root mean square of the values.
-    pub(crate) noise: f64,
-    /// Observations that every label has at least, or nothing to aim for the rank.
-    pub(crate) min_per_label: Option<usize>,
-    pub(crate) seed: u64,
+    pub noise: f64,
+    /// Observations that every label has at least.
+    pub coverage: Coverage,
+    /// Decides everything that is drawn.
+    pub seed: u64,
 }
 
 /// Cells and their values.
-#[derive(Debug)]
-pub(crate) struct Cells {
+#[derive(Debug, Clone)]
+pub struct Cells {
     /// One column of 0-based labels per mode.
-    pub(crate) columns: Vec<Vec<u32>>,
-    pub(crate) values: Vec<f64>,
+    pub columns: Vec<Vec<u32>>,
+    /// One value per cell.
+    pub values: Vec<f64>,
+}
+
+impl Cells {
+    /// As data to fit, labels counted from 0.
+    pub fn observations(&self, sizes: &[usize]) -> Result<Observations<f64>> {
+        let modes = sizes
+            .iter()
+            .enumerate()
+            .map(|(place, &size)| Mode::new(format!("mode{}", place + 1), Labels::range(size)))
+            .collect();
+        let (columns, values) = (self.columns.clone(), self.values.clone());
+        Ok(Observations::new(modes, columns, values, None, OnDuplicate::Error)?)
+    }
 }
 
 /// What was made.
 #[derive(Debug)]
-pub(crate) struct Planted {
-    pub(crate) train: Cells,
-    pub(crate) test: Option<Cells>,
+pub struct Planted {
+    /// To learn from, with the noise that was asked for.
+    pub train: Cells,
+    /// Other cells to judge by, without noise.
+    pub test: Option<Cells>,
     /// How often the cells were drawn until every label had enough.
-    pub(crate) draws: usize,
-    pub(crate) min_per_label: usize,
+    pub draws: usize,
+    /// How many cells were exchanged to get there.
+    pub mended: usize,
+    /// Observations that every label has at least.
+    pub min_per_label: usize,
 }
 
 impl Recipe {
-    pub(crate) fn make(&self) -> Result<Planted> {
+    /// Draws factors and cells, the same ones for the same recipe.
+    pub fn make(&self) -> Result<Planted> {
         let sizes = self.shape.sizes();
         let factors = self.factors();
         let truth = Predictor::new(&self.spec, &factors);
@@ -62,19 +118,31 @@ impl Recipe {
             Cells { columns, values }
         };
 
-        let min_per_label = self
-            .min_per_label
-            .unwrap_or_else(|| coverage::within_reach(sizes, self.observations, self.spec.rank));
-        let drawn = coverage::draw(&self.shape, self.observations, min_per_label, |draw| {
-            streams::stream(self.seed, purpose::CELLS, draw)
-        })?;
+        let within_reach = |wanted| coverage::within_reach(sizes, self.observations, wanted);
+        let stream = |draw| streams::stream(self.seed, purpose::CELLS, draw);
+        let (min_per_label, drawn) = match self.coverage {
+            Coverage::Mended(least) if within_reach(least) < least => {
+                self.shape.check_coverage(self.observations, least)?;
+                (
+                    least,
+                    coverage::draw_and_mend(&self.shape, self.observations, least, &mut stream(1)),
+                )
+            }
+            wanted => {
+                let least = match wanted {
+                    Coverage::Aim => within_reach(self.spec.rank),
+                    Coverage::AtLeast(least) | Coverage::Mended(least) => least,
+                };
+                (least, coverage::draw(&self.shape, self.observations, least, stream)?)
+            }
+        };
         let test = self.test_observations.map(|count| {
             let mut rng = streams::stream(self.seed, purpose::TEST, 0);
             valued(self.shape.draw_besides(&drawn.columns, count, &mut rng))
         });
         let mut train = valued(drawn.columns);
         self.disturb(&mut train.values);
-        Ok(Planted { train, test, draws: drawn.draws, min_per_label })
+        Ok(Planted { train, test, draws: drawn.draws, mended: drawn.mended, min_per_label })
     }
 
     /// Not drawn as a solver draws its random start: that would begin at the truth.
@@ -115,7 +183,7 @@ mod tests {
             observations,
             test_observations: Some(test),
             noise: 0.0,
-            min_per_label: None,
+            coverage: Coverage::Aim,
             seed: 3,
         }
     }

@@ -2,12 +2,19 @@
 
 use std::collections::HashSet;
 
-use anyhow::{Result, anyhow, bail};
 use rand::{Rng, RngExt};
 
+use crate::error::{LabError, Result};
+
 /// The sizes of a tensor's modes.
+///
+/// ```
+/// let shape = quadfill_lab::planted::Shape::new(&[200, 30, 7])?;
+/// assert_eq!(shape.cells(), 42_000);
+/// # Ok::<(), quadfill_lab::LabError>(())
+/// ```
 #[derive(Debug, Clone)]
-pub(crate) struct Shape {
+pub struct Shape {
     sizes: Vec<usize>,
     cells: u128,
 }
@@ -16,40 +23,45 @@ pub(crate) struct Shape {
 const SPARSE: u128 = 4;
 
 impl Shape {
-    pub(crate) fn new(sizes: &[usize]) -> Result<Self> {
+    /// Refuses sizes whose product is too large to count.
+    pub fn new(sizes: &[usize]) -> Result<Self> {
         let cells = sizes
             .iter()
             .try_fold(1u128, |cells, &size| cells.checked_mul(size as u128))
             .ok_or_else(|| {
-                anyhow!("a tensor of these --dims has too many cells to count: lower them")
+                LabError::Setting(
+                    "a tensor of these --dims has too many cells to count: lower them".to_owned(),
+                )
             })?;
         Ok(Self { sizes: sizes.to_vec(), cells })
     }
 
-    pub(crate) fn sizes(&self) -> &[usize] {
+    /// Labels per mode.
+    pub fn sizes(&self) -> &[usize] {
         &self.sizes
     }
 
-    pub(crate) fn cells(&self) -> u128 {
+    /// How many cells there are.
+    pub fn cells(&self) -> u128 {
         self.cells
     }
 
     /// Refuses what no draw can achieve.
-    pub(crate) fn check_coverage(&self, observations: usize, least: usize) -> Result<()> {
+    pub fn check_coverage(&self, observations: usize, least: usize) -> Result<()> {
         for &size in &self.sizes {
             if least as u128 * size as u128 > observations as u128 {
-                bail!(
+                return Err(LabError::Setting(format!(
                     "{observations} observations cannot give each of {size} labels {least}: raise \
                      --observations to {} or lower --min-per-label",
                     least * size
-                );
+                )));
             }
             if least as u128 > self.cells / size as u128 {
-                bail!(
+                return Err(LabError::Setting(format!(
                     "a label of a mode with {size} labels has only {} cells, not {least}: lower \
                      --min-per-label",
                     self.cells / size as u128
-                );
+                )));
             }
         }
         Ok(())

@@ -1,0 +1,115 @@
+//! `quadfill reproduce`.
+
+use std::path::PathBuf;
+
+use anyhow::{Result, bail};
+use clap::Args;
+use quadfill_lab::experiment::{self, Effort, Experiment, Extent};
+
+use super::values;
+
+/// Measure the paper's experiments again
+///
+/// Makes tensors with a known truth, fits them, and leaves results.json, results.csv, charts as SVG and
+/// PNG, and one report.html that says what was asked, what the paper found and what was measured.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Experiments:
+  phase         where recovery begins: success over (c, r) and (c, d)
+  recovery-als  test error against d for plain ALS and the path
+  convergence   error of ALS against sweeps
+  recovery-gd   test error of gradient descent with rank d
+  robustness    test error against noise, beside the statistical floor
+  timing        seconds to the same accuracy
+  kernels       TransE, random kernels, four modes, unequal sizes
+  all           every one of them
+
+Finished cells are kept in cells.jsonl as they finish, and a run that was stopped goes on from there
+with the same command. --quick keeps none.
+
+Examples:
+  quadfill reproduce phase --quick --out phase
+  quadfill reproduce all --quick
+  quadfill reproduce recovery-als --full --seeds 10 --out /data/recovery")]
+pub(crate) struct ReproduceFlags {
+    /// The experiment, or `all`
+    name: String,
+    /// The folder to leave everything in; reproduce/NAME by default
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Small tensors and few repetitions: minutes for all experiments
+    #[arg(long, conflicts_with = "full")]
+    quick: bool,
+    /// Large tensors and many repetitions: hours
+    #[arg(long)]
+    full: bool,
+    /// Repetitions of every setting
+    #[arg(long, value_name = "N", value_parser = values::count, allow_negative_numbers = true)]
+    seeds: Option<usize>,
+}
+
+/// An experiment and where it leaves what it finds.
+pub(crate) struct ReproducePart {
+    pub(crate) experiment: Box<dyn Experiment>,
+    pub(crate) folder: PathBuf,
+    /// The command that runs it again.
+    pub(crate) command: String,
+}
+
+/// What `reproduce` does.
+pub(crate) struct ReproducePlan {
+    pub(crate) parts: Vec<ReproducePart>,
+    pub(crate) extent: Extent,
+    /// The folder and the command of all experiments together.
+    pub(crate) overview: Option<(PathBuf, String)>,
+}
+
+impl ReproduceFlags {
+    pub(crate) fn resolve(&self, seed: u64) -> Result<ReproducePlan> {
+        let all = self.name == "all";
+        let out = self.out.clone().unwrap_or_else(|| {
+            let folder = PathBuf::from("reproduce");
+            if all { folder } else { folder.join(&self.name) }
+        });
+        let known: Vec<&str> = experiment::all().iter().map(|one| one.name()).collect();
+        let parts: Vec<ReproducePart> = experiment::all()
+            .into_iter()
+            .filter(|one| all || one.name() == self.name)
+            .map(|one| ReproducePart {
+                folder: if all { out.join(one.name()) } else { out.clone() },
+                command: self.command(one.name(), seed),
+                experiment: one,
+            })
+            .collect();
+        if parts.is_empty() {
+            bail!("`{}` is no experiment: choose {} or all", self.name, known.join(", "));
+        }
+        let effort = match (self.quick, self.full) {
+            (true, _) => Effort::Quick,
+            (_, true) => Effort::Full,
+            _ => Effort::Usual,
+        };
+        Ok(ReproducePlan {
+            parts,
+            extent: Extent { effort, seeds: self.seeds, seed },
+            overview: all.then(|| (out, self.command("all", seed))),
+        })
+    }
+
+    fn command(&self, name: &str, seed: u64) -> String {
+        let mut command = format!("quadfill reproduce {name}");
+        if self.quick {
+            command += " --quick";
+        }
+        if self.full {
+            command += " --full";
+        }
+        if let Some(seeds) = self.seeds {
+            command += &format!(" --seeds {seeds}");
+        }
+        if seed != 0 {
+            command += &format!(" --seed {seed}");
+        }
+        command
+    }
+}

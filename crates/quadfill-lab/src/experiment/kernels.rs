@@ -1,0 +1,189 @@
+//! Recovery for other kernels, more modes and unequal sizes.
+
+use quadfill::model::{Kernel, ModelSpec};
+use quadfill_kernels::streams;
+
+use super::grid::{numbers, spread, successes, texts};
+use super::row::Row;
+use super::trial::{Method, Trial};
+use super::{Experiment, Extent, words};
+use crate::chart::{Axis, Chart, LineChart, Look, Point, Rule, Series, plain};
+use crate::error::{LabError, Result};
+use crate::report::Block;
+
+pub(super) struct Kernels;
+
+const KERNEL_STREAM: u64 = 0x6b_6572_6e65_6c73;
+
+/// The tensors: name, sizes and rank.
+const TENSORS: [(&str, &[usize], usize); 5] = [
+    ("pairwise", &[60, 60, 60], 4),
+    ("TransE", &[60, 60, 60], 4),
+    ("random symmetric kernel", &[60, 60, 60], 4),
+    ("pairwise, four modes", &[60, 40, 30, 20], 4),
+    ("pairwise, unequal sizes", &[150, 60, 15], 4),
+];
+
+fn spec(name: &str, rank: usize, modes: usize, seed: u64) -> Result<ModelSpec> {
+    let kernel = match name {
+        "TransE" => Kernel::transe(modes),
+        "random symmetric kernel" => random_kernel(modes, seed)?,
+        _ => Kernel::pairwise(modes),
+    };
+    Ok(ModelSpec::quadratic(kernel, rank))
+}
+
+/// Standard normal entries, symmetric, another one for each seed.
+fn random_kernel(modes: usize, seed: u64) -> Result<Kernel> {
+    let mut entries = vec![0.0; modes * modes];
+    streams::fill_normal(&mut entries, &mut streams::stream(seed, KERNEL_STREAM, 0));
+    let rows: Vec<Vec<f64>> = (0..modes)
+        .map(|a| (0..modes).map(|b| entries[a.max(b) * modes + a.min(b)]).collect())
+        .collect();
+    Ok(Kernel::new(&rows)?)
+}
+
+fn trial(cell: &Row) -> Result<Trial> {
+    let (name, sizes, rank) =
+        TENSORS
+            .into_iter()
+            .find(|(name, ..)| *name == cell.text("tensor"))
+            .ok_or_else(|| LabError::Setting("there is no such tensor".to_owned()))?;
+    let seed = cell.count("seed") as u64;
+    let spec = spec(name, rank, sizes.len(), seed)?;
+    let freedom = spec.degrees_of_freedom(sizes) as f64;
+    let observations = (cell.number("ratio") * freedom).round() as usize;
+    Ok(Trial { spec, sizes: sizes.to_vec(), observations, noise: 0.0, seed })
+}
+
+impl Experiment for Kernels {
+    fn name(&self) -> &'static str {
+        "kernels"
+    }
+
+    fn title(&self) -> &'static str {
+        "Other kernels, more modes, unequal sizes"
+    }
+
+    fn question(&self) -> &'static str {
+        "Does recovery near the number of free parameters hold for other quadratic models than the pairwise \
+         one: TransE, random symmetric kernels with entries on the diagonal, four modes, modes of unequal size?"
+    }
+
+    fn paper(&self) -> &'static str {
+        "The theorem holds for any quadratic kernel; the experiments are on pairwise tensors with three \
+         modes of one size only."
+    }
+
+    fn cells(&self, extent: &Extent) -> Vec<Row> {
+        let ratios: &[f64] = extent.effort.pick(
+            &[0.9, 1.1, 1.25, 1.5, 2.0, 3.0],
+            &[0.9, 1.05, 1.1, 1.2, 1.3, 1.5, 1.75, 2.0, 2.5, 3.0],
+            &[0.9, 1.0, 1.05, 1.1, 1.15, 1.2, 1.3, 1.4, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0],
+        );
+        let mut cells = Vec::new();
+        for method in [Method::Als, Method::Path] {
+            for (tensor, sizes, rank) in TENSORS {
+                let shape: Vec<String> = sizes.iter().map(usize::to_string).collect();
+                for &ratio in ratios {
+                    for seed in extent.seeds(4, 8, 16) {
+                        cells.push(
+                            Row::new()
+                                .with("method", method.name())
+                                .with("tensor", tensor)
+                                .with("sizes", shape.join("x"))
+                                .with("r", rank)
+                                .with("ratio", ratio)
+                                .with("seed", seed),
+                        );
+                    }
+                }
+            }
+        }
+        cells
+    }
+
+    fn measure(&self, cell: &Row) -> Result<Vec<Row>> {
+        let method = Method::named(cell.text("method"));
+        Ok(vec![trial(cell)?.draw()?.measure(cell, method)?])
+    }
+
+    fn work(&self, cell: &Row) -> f64 {
+        // Kernels with a diagonal have rows to be solved by Newton steps.
+        let rows = if cell.text("tensor").starts_with("pairwise") { 1.0 } else { 4.0 };
+        rows * cell.number("ratio")
+    }
+
+    fn findings(&self, rows: &[Row]) -> Vec<Block> {
+        let mut blocks = Vec::new();
+        for method in ["path", "als"] {
+            let name = format!("recovered-{method}");
+            blocks.push(Block::figure(&name, chart(rows, method), ""));
+        }
+        let mut lines = Vec::new();
+        for tensor in texts(rows, "tensor") {
+            for method in texts(rows, "method") {
+                let mut line = vec![tensor.clone(), words::method(&method).to_owned()];
+                for ratio in numbers(rows, "ratio") {
+                    let here = of(rows, &tensor, &method, ratio);
+                    line.push(format!("{} of {}", successes(&here), here.len()));
+                }
+                lines.push(line);
+            }
+        }
+        let mut head = vec!["tensor".to_owned(), "method".to_owned()];
+        head.extend(numbers(rows, "ratio").into_iter().map(|ratio| format!("{} p", plain(ratio))));
+        blocks.push(Block::Text(
+            "How many repetitions are recovered from so many times the number of free parameters p:".to_owned(),
+        ));
+        blocks.push(Block::Table { head, rows: lines });
+        blocks
+    }
+}
+
+fn of<'a>(rows: &'a [Row], tensor: &str, method: &str, ratio: f64) -> Vec<&'a Row> {
+    super::grid::at(rows, method, &[("ratio", ratio)])
+        .into_iter()
+        .filter(|row| row.text("tensor") == tensor)
+        .collect()
+}
+
+fn chart(rows: &[Row], method: &str) -> Chart {
+    let series = texts(rows, "tensor")
+        .iter()
+        .enumerate()
+        .map(|(colour, tensor)| Series {
+            name: tensor.clone(),
+            points: numbers(rows, "ratio")
+                .into_iter()
+                .filter_map(|ratio| {
+                    let here = of(rows, tensor, method, ratio);
+                    let (_, median, _) = spread(&here, "test_error")?;
+                    let y = 100.0 * successes(&here) as f64 / here.len() as f64;
+                    let tip = format!(
+                        "{tensor}, {}: {} observations, {} per free parameter\n{} of {} recovered, median \
+                         error {}",
+                        words::method(method),
+                        here[0].count("m"),
+                        plain(ratio),
+                        successes(&here),
+                        here.len(),
+                        plain(median)
+                    );
+                    Some(Point { x: ratio, y, bar: None, tip })
+                })
+                .collect(),
+            look: Look::Curve,
+            colour,
+        })
+        .collect();
+    Chart::Lines(LineChart {
+        title: format!("Share of tensors recovered: {}", words::method(method)),
+        x: Axis::linear("observations per free parameter"),
+        y: Axis::linear("recovered (%)")
+            .from_to(-2.0, 102.0)
+            .marked(&[0.0, 25.0, 50.0, 75.0, 100.0]),
+        series,
+        rules: vec![Rule::Upright(1.0, "as many as are free".to_owned())],
+    })
+}

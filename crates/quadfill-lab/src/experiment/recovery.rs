@@ -1,0 +1,183 @@
+//! What experiments on recovery from `m = c d r` observations have in common.
+
+use quadfill::model::{Kernel, ModelSpec};
+
+use super::grid::{at, numbers, observations, smallest_reliable, spread, successes, texts};
+use super::row::Row;
+use super::trial::Trial;
+use super::words;
+use crate::chart::{Axis, Chart, LineChart, Look, Point, Rule, Series, plain};
+use crate::report::Block;
+
+/// The rank of the paper's planted tensors.
+pub(super) const RANK: usize = 5;
+
+/// The cell of a cubic pairwise tensor.
+pub(super) fn cell(method: &str, d: usize, r: usize, c: f64, seed: u64) -> Row {
+    Row::new().with("method", method).with("d", d).with("r", r).with("c", c).with("seed", seed)
+}
+
+/// The tensor that a cell asks for.
+pub(super) fn trial(cell: &Row) -> Trial {
+    let (d, r) = (cell.count("d"), cell.count("r"));
+    Trial {
+        spec: ModelSpec::quadratic(Kernel::pairwise(3), r),
+        sizes: vec![d; 3],
+        observations: observations(cell.number("c"), d, r),
+        noise: 0.0,
+        seed: cell.count("seed") as u64,
+    }
+}
+
+/// How much work a fit with alternating steps is.
+pub(super) fn work(cell: &Row) -> f64 {
+    let (d, r) = (cell.number("d"), cell.number("r"));
+    (cell.number("c") * d * r) * (r + 2.0).powi(2) + 3.0 * d * (r + 2.0).powi(3)
+}
+
+/// `c` at which there are as many observations as free parameters.
+pub(super) fn parameter_line(d: f64, r: f64) -> f64 {
+    3.0 - (r - 1.0) / (2.0 * d)
+}
+
+/// The median error of one method against d, a curve for each c.
+pub(super) fn error_chart(rows: &[Row], method: &str) -> Chart {
+    const SHOWN: [f64; 12] = [2.0, 3.0, 3.5, 4.0, 5.0, 6.0, 8.0, 10.0, 15.0, 20.0, 25.0, 30.0];
+    let sizes = numbers(rows, "d");
+    let series = numbers(rows, "c")
+        .into_iter()
+        .filter(|c| SHOWN.contains(c))
+        .enumerate()
+        .map(|(colour, c)| Series {
+            name: format!("c = {}", plain(c)),
+            points: sizes
+                .iter()
+                .filter_map(|&d| {
+                    let here = at(rows, method, &[("d", d), ("c", c)]);
+                    let (low, y, high) = spread(&here, "test_error")?;
+                    let tip = format!(
+                        "{}, d = {}, c = {}: m = {}\nmedian error {}, from {} to {}\n{} of {} recovered",
+                        words::method(method),
+                        plain(d),
+                        plain(c),
+                        here[0].count("m"),
+                        plain(y),
+                        plain(low),
+                        plain(high),
+                        successes(&here),
+                        here.len()
+                    );
+                    Some(Point { x: d, y, bar: Some((low, high)), tip })
+                })
+                .collect(),
+            look: Look::Curve,
+            colour,
+        })
+        .collect();
+    Chart::Lines(LineChart {
+        title: format!("Test error against d: {}", words::method(method)),
+        x: Axis::log("mode size d").marked(&sizes),
+        y: Axis::log("relative test error (median, smallest to largest)"),
+        series,
+        rules: vec![Rule::Level(super::trial::RECOVERED, "recovered below".to_owned())],
+    })
+}
+
+/// The smallest c from which on every repetition is recovered, against d, all methods in one chart.
+pub(super) fn reliable_chart(rows: &[Row]) -> Chart {
+    let sizes = numbers(rows, "d");
+    let mut series: Vec<Series> = texts(rows, "method")
+        .iter()
+        .map(|method| Series {
+            name: words::method(method).to_owned(),
+            points: sizes
+                .iter()
+                .filter_map(|&d| {
+                    let y = smallest_reliable(&at(rows, method, &[("d", d)]), "c")?;
+                    let tip = format!(
+                        "{}, d = {}: every run recovered from c = {} on",
+                        words::method(method),
+                        plain(d),
+                        plain(y)
+                    );
+                    Some(Point { x: d, y, bar: None, tip })
+                })
+                .collect(),
+            look: Look::Curve,
+            colour: words::colour(method),
+        })
+        .collect();
+    series.push(Series {
+        name: "free parameters: nobody can do with fewer".to_owned(),
+        points: sizes
+            .iter()
+            .map(|&d| {
+                let y = parameter_line(d, RANK as f64);
+                let tip = format!(
+                    "d = {}: as many observations as free parameters at c = {}",
+                    plain(d),
+                    plain(y)
+                );
+                Point { x: d, y, bar: None, tip }
+            })
+            .collect(),
+        look: Look::Dashed,
+        colour: 7,
+    });
+    Chart::Lines(LineChart {
+        title: "Smallest c with reliable recovery".to_owned(),
+        x: Axis::log("mode size d").marked(&sizes),
+        y: Axis::linear("c = m / (d r)").from_to(2.0, reliable_top(rows)),
+        series,
+        rules: Vec::new(),
+    })
+}
+
+fn reliable_top(rows: &[Row]) -> f64 {
+    numbers(rows, "c").last().copied().unwrap_or(10.0)
+}
+
+/// The same as a table: for each d and method the smallest reliable c in all three units.
+pub(super) fn reliable_table(rows: &[Row]) -> Block {
+    let mut lines = Vec::new();
+    for d in numbers(rows, "d") {
+        for method in texts(rows, "method") {
+            let all = at(rows, &method, &[("d", d)]);
+            let line = match smallest_reliable(&all, "c") {
+                Some(c) => {
+                    let here = at(rows, &method, &[("d", d), ("c", c)]);
+                    let worst = spread(&here, "test_error").map_or(f64::NAN, |(_, _, high)| high);
+                    vec![
+                        plain(c),
+                        plain(here[0].number("c_per_stacked")),
+                        plain(here[0].number("per_free_parameter")),
+                        format!("{} of {}", successes(&here), here.len()),
+                        plain(worst),
+                    ]
+                }
+                None => vec![
+                    "none of those tried".to_owned(),
+                    String::new(),
+                    String::new(),
+                    String::new(),
+                    String::new(),
+                ],
+            };
+            let mut row = vec![plain(d), words::method(&method).to_owned()];
+            row.extend(line);
+            lines.push(row);
+        }
+    }
+    Block::table(
+        &[
+            "d",
+            "method",
+            "smallest reliable c",
+            "with n = 3 d for d",
+            "per free parameter",
+            "recovered",
+            "worst error",
+        ],
+        lines,
+    )
+}

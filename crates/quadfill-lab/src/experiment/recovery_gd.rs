@@ -1,0 +1,91 @@
+//! How many observations gradient descent with many columns needs.
+
+use quadfill::model::{Kernel, ModelSpec};
+
+use super::descent::descend;
+use super::recovery::{self, RANK};
+use super::row::Row;
+use super::trial::RECOVERED;
+use super::{Experiment, Extent};
+use crate::error::Result;
+use crate::report::Block;
+
+pub(super) struct RecoveryGd;
+
+/// The deviation of the starting factors: near zero, where descent prefers few columns.
+const START: f64 = 1e-3;
+
+impl Experiment for RecoveryGd {
+    fn name(&self) -> &'static str {
+        "recovery-gd"
+    }
+
+    fn title(&self) -> &'static str {
+        "Recovery by gradient descent"
+    }
+
+    fn question(&self) -> &'static str {
+        "How many observations does gradient descent need when it is given rank d, far more columns than \
+         the tensor has, and 20,000 iterations without any penalty?"
+    }
+
+    fn paper(&self) -> &'static str {
+        "\u{201c}The sample complexity of gradient descent is between 5dr and 10dr samples\u{201d} with rank d and \
+         20,000 iterations, worse than ALS. With d read as the stacked dimension that is 15 to 30 in our \
+         unit."
+    }
+
+    fn cells(&self, extent: &Extent) -> Vec<Row> {
+        let sizes: &[usize] = extent.effort.pick(&[20, 30], &[20, 30, 50], &[20, 30, 50, 100]);
+        let plenty: &[f64] = extent.effort.pick(
+            &[2.0, 5.0, 8.0, 10.0, 15.0, 20.0, 30.0],
+            &[2.0, 5.0, 6.0, 8.0, 10.0, 15.0, 20.0, 25.0, 30.0],
+            &[2.0, 4.0, 5.0, 6.0, 7.0, 8.0, 10.0, 15.0, 20.0, 25.0, 30.0],
+        );
+        let iterations = extent.effort.pick(5_000, 20_000, 20_000);
+        let mut cells = Vec::new();
+        for &d in sizes {
+            for &c in plenty {
+                for seed in extent.seeds(3, 3, 5) {
+                    let cell = recovery::cell("gd", d, RANK, c, seed);
+                    cells.push(cell.with("rank", d).with("iterations", iterations));
+                }
+            }
+        }
+        cells
+    }
+
+    fn measure(&self, cell: &Row) -> Result<Vec<Row>> {
+        let trial = recovery::trial(cell);
+        let drawn = trial.draw()?;
+        let spec = ModelSpec::quadratic(Kernel::pairwise(3), cell.count("rank"));
+        let done =
+            descend(&drawn, &spec, START, cell.count("iterations"), trial.seed, |_, _| false)?;
+        let error = drawn.test_error(&spec, &done.parameters);
+        Ok(vec![
+            drawn
+                .row(cell)
+                .with("iterations_used", done.iterations)
+                .with("train_error", done.train_error)
+                .with("test_error", error)
+                .with("recovered", error < RECOVERED)
+                .with("seconds", done.seconds),
+        ])
+    }
+
+    fn work(&self, cell: &Row) -> f64 {
+        cell.number("c") * cell.number("d") * cell.number("rank") * cell.number("iterations")
+    }
+
+    fn findings(&self, rows: &[Row]) -> Vec<Block> {
+        vec![
+            Block::figure(
+                "error-gd",
+                recovery::error_chart(rows, "gd"),
+                "Factors start near zero, with backtracking steps.",
+            ),
+            Block::figure("smallest-c", recovery::reliable_chart(rows), ""),
+            recovery::reliable_table(rows),
+        ]
+    }
+}
