@@ -15,7 +15,7 @@ use super::tie::tie;
 use crate::flags::{InspectFlags, describe};
 use crate::output::Output;
 use crate::places;
-use crate::report::{Lines, counted, grouped, number, offsets_in_words, status_in_words};
+use crate::report::{Lines, counted, number, offsets_in_words, status_in_words};
 
 pub(super) fn run(flags: &InspectFlags, output: Output) -> Result<()> {
     if is_model(&flags.what) {
