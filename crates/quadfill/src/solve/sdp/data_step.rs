@@ -51,9 +51,10 @@ impl DataStep {
         // there is a second copy of the diagonal.
         let on = if program.diagonal.is_some() { 2.0 * rho } else { rho };
         self.metric = sensing.by_place(on, 2.0 * rho);
-        self.shift = match program.is_exact() {
-            true => vec![0.0; sensing.len()],
-            false => sensing.shares.iter().map(|share| 0.5 / share).collect(),
+        self.shift = if program.is_exact() {
+            vec![0.0; sensing.len()]
+        } else {
+            sensing.shares.iter().map(|share| 0.5 / share).collect()
         };
         let modes = 1.0 / program.bias_ridge.map_or(f64::INFINITY, |ridge| 2.0 * ridge);
         let diagonal = sensing.gram_diagonal(&self.metric);

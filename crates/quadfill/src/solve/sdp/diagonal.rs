@@ -37,9 +37,9 @@ impl DiagonalTerm {
                 let middle = 0.5 * (low + high);
                 shrunk = at(middle, entries);
                 if shrunk.iter().sum::<f64>() > bound {
-                    low = middle
+                    low = middle;
                 } else {
-                    high = middle
+                    high = middle;
                 }
                 if high - low <= f64::EPSILON * high {
                     break;
@@ -62,9 +62,9 @@ impl DiagonalTerm {
         for _ in 0..100 {
             let slope = self.slope(d) + rho * (d - v);
             if slope > 0.0 {
-                high = d
+                high = d;
             } else {
-                low = d
+                low = d;
             }
             let excess = d.sqrt() - alpha.sqrt();
             let bend = self.incoherence.weight * excess.powi(2) * (3.0 / d - excess / d.powf(1.5));

@@ -42,7 +42,7 @@ impl Program {
         let diagonal = objective.incoherence().map(|&incoherence| DiagonalTerm {
             incoherence,
             trace_bound: (form == SdpForm::Penalised)
-                .then(|| sensing.order as f64 * incoherence.alpha),
+                .then_some(sensing.order as f64 * incoherence.alpha),
         });
         Self {
             form,
