@@ -43,7 +43,8 @@ fn made_up() -> quadfill::Result<Observations<f32>> {
     for row in 0..sizes[0] {
         for column in 0..sizes[1] {
             for band in 0..sizes[2] {
-                let (x, y, b) = (f64::from(row) / 60.0, f64::from(column) / 60.0, f64::from(band) / 24.0);
+                let (x, y, b) =
+                    (f64::from(row) / 60.0, f64::from(column) / 60.0, f64::from(band) / 24.0);
                 let share = 0.5 + 0.5 * (3.0 * x).sin() * (2.0 * y).cos();
                 let (soil, leaf) = (0.3 + 0.5 * b, 0.2 + 0.6 / (1.0 + (-20.0 * (b - 0.6)).exp()));
                 values.push((share * leaf + (1.0 - share) * soil) as f32);

@@ -38,7 +38,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let asked = columns(&test);
     let asked: Vec<&[u32]> = asked.iter().map(Vec::as_slice).collect();
     let ranking = ranker.ranking(&asked, &known);
-    println!("filtered MRR {:.3}, hits@1 {:.3}, hits@10 {:.3}", ranking.mrr, ranking.hits_at_1, ranking.hits_at_10);
+    println!(
+        "filtered MRR {:.3}, hits@1 {:.3}, hits@10 {:.3}",
+        ranking.mrr, ranking.hits_at_1, ranking.hits_at_10
+    );
     for row in 0..test.len().min(3) {
         let cell: Vec<u32> = asked.iter().map(|column| column[row]).collect();
         let best = ranker.top(&cell, 1, &[]);

@@ -22,8 +22,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let modes = data.modes().to_vec();
     let (user, count) = (data.indices(0)[0], data.len());
-    let mut seen: Vec<u32> =
-        (0..count).filter(|&row| data.indices(0)[row] == user).map(|row| data.indices(1)[row]).collect();
+    let mut seen: Vec<u32> = (0..count)
+        .filter(|&row| data.indices(0)[row] == user)
+        .map(|row| data.indices(1)[row])
+        .collect();
     seen.sort_unstable();
     seen.dedup();
 
@@ -32,7 +34,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     (config.penalty_scale, config.offsets) = (PenaltyScale::Count, Some(Offsets::Modes));
     config.path_steps = Some(60);
     let fit = fit(data, &config, &mut Silent)?;
-    println!("held-out rmse {:.3}, penalty {:.2e}", fit.validation_rmse.unwrap_or(f64::NAN), fit.penalty);
+    println!(
+        "held-out rmse {:.3}, penalty {:.2e}",
+        fit.validation_rmse.unwrap_or(f64::NAN),
+        fit.penalty
+    );
     let model = Model::new(fit, modes.clone(), Vec::new(), "stars".to_owned(), count, &config);
 
     println!("\nnew to user {}:", modes[0].labels.name(user as usize));
@@ -49,7 +55,9 @@ fn main() -> Result<(), Box<dyn Error>> {
             let what = match part {
                 Part::Mean { .. } => "mean".to_owned(),
                 Part::Bias { mode, .. } => format!("bias of {}", modes[mode].name),
-                Part::Pair { modes: [a, b], .. } => format!("{} and {}", modes[a].name, modes[b].name),
+                Part::Pair { modes: [a, b], .. } => {
+                    format!("{} and {}", modes[a].name, modes[b].name)
+                }
                 Part::Length { mode, .. } => format!("length of {}", modes[mode].name),
                 Part::Column { column, .. } => format!("column {column}"),
             };
@@ -64,7 +72,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let newcomer = grown.modes[0].labels.find("somebody new").unwrap_or_default();
     let mut cells = vec![vec![0, 0]; modes.len()];
     (cells[0], cells[1]) = (vec![newcomer; 2], vec![0, 1]);
-    let told = Observations::new(grown.modes.clone(), cells, vec![5.0, 5.0], None, OnDuplicate::Error)?;
+    let told =
+        Observations::new(grown.modes.clone(), cells, vec![5.0, 5.0], None, OnDuplicate::Error)?;
     let folded = fold_in(model.grown(&grown), &told, &grown.new_labels())?;
     given[0] = newcomer;
     println!("\nfor somebody who gave the first two films five stars:");

@@ -62,8 +62,12 @@ fn made_up() -> quadfill::Result<Observations<f64>> {
         streams::fill_normal(&mut draws, &mut rng);
         draws
     };
-    let (place, shade, weather, noise) =
-        (normal(sizes[0]), normal(sizes[0]), normal(sizes[1]), normal(sizes[0] * sizes[1] * sizes[2]));
+    let (place, shade, weather, noise) = (
+        normal(sizes[0]),
+        normal(sizes[0]),
+        normal(sizes[1]),
+        normal(sizes[0] * sizes[1] * sizes[2]),
+    );
     let (mut columns, mut values) = (vec![Vec::new(); 3], Vec::new());
     for sensor in 0..sizes[0] {
         for day in 0..sizes[1] {
@@ -76,7 +80,10 @@ fn made_up() -> quadfill::Result<Observations<f64>> {
                 let cloud = 1.0 + 0.4 * weather[d];
                 let at = (s * 30 + d) * 24 + hour as usize;
                 values.push(
-                    12.0 + place[s] + 3.0 * weather[d] + (4.0 + shade[s]) * sun + 2.0 * cloud * sun
+                    12.0 + place[s]
+                        + 3.0 * weather[d]
+                        + (4.0 + shade[s]) * sun
+                        + 2.0 * cloud * sun
                         + 0.5 * noise[at],
                 );
                 columns.iter_mut().zip([sensor, day, hour]).for_each(|(c, label)| c.push(label));

@@ -65,19 +65,19 @@ pub(crate) fn run(folder: &Path) -> anyhow::Result<()> {
     popularity("the sum of both", &train, &test, &[0, 1]);
     let columns: Vec<&[u32]> = test.iter().map(Vec::as_slice).collect();
     for (name, spec, weight, penalty) in [
-        ("pairwise, rank 64", ModelSpec::quadratic(Kernel::pairwise(3), 64), 1e-5, 1e-4),
+        ("pairwise, rank 64", ModelSpec::quadratic(Kernel::pairwise(3), 64), 1e-4, 1e-6),
         (
             "two pairs, rank 64",
             ModelSpec::quadratic(Kernel::pairs(3, &[(0, 2), (1, 2)])?, 64),
-            1e-5,
             1e-4,
+            1e-6,
         ),
-        ("cp, rank 64", ModelSpec::cp(3, 64), 1e-5, 1e-4),
+        ("cp, rank 64", ModelSpec::cp(3, 64), 1e-4, 1e-6),
     ] {
         let mut config = FitConfig::new(spec);
         (config.implicit, config.penalty) = (Some(weight), Some(penalty));
         (config.solver, config.offsets) = (Solver::Als, Some(Offsets::None));
-        config.sweeps = Some(20);
+        config.sweeps = Some(8);
         let start = Instant::now();
         let ones = vec![1.0f32; train[0].len()];
         let data = Observations::new(

@@ -19,6 +19,9 @@ use crate::output::Output;
 use crate::places;
 use crate::report::{Lines, number};
 
+/// Labels to find where nothing else is said.
+const MOST: usize = 10;
+
 #[derive(Debug, Serialize)]
 struct Item {
     label: String,
@@ -65,22 +68,19 @@ pub(super) fn run(flags: &TopFlags, output: Output) -> Result<()> {
     if let Some(file) = &flags.candidates {
         ranker = ranker.among(&read_candidates(file, &model.modes[mode])?);
     }
-    if flags.k > ranker.len() {
+    let k = flags.k.unwrap_or(MOST.min(ranker.len()));
+    if k > ranker.len() {
         let what = if flags.candidates.is_some() {
             "there are only".to_owned()
         } else {
             format!("mode `{}` has only", model.modes[mode].name)
         };
-        bail!(
-            "-k {}: {what} {} labels to choose from: ask for at most as many",
-            flags.k,
-            ranker.len()
-        );
+        bail!("-k {k}: {what} {} labels to choose from: ask for at most as many", ranker.len());
     }
     let excluded = excluded(flags, &options, &model, mode, &queries)?;
     let found = match &queries[..] {
-        [query] => vec![ranker.top(query, flags.k, &excluded[0])],
-        _ => ranker.top_batch(&queries, flags.k, &excluded),
+        [query] => vec![ranker.top(query, k, &excluded[0])],
+        _ => ranker.top_batch(&queries, k, &excluded),
     };
     let mut answers: Vec<Answer> = queries
         .iter()
