@@ -10,13 +10,16 @@ use quadfill::apply::Predictor;
 use quadfill::model::{Kernel, ModelSpec};
 use quadfill::solve::{FitConfig, Silent, fit};
 use quadfill::{Labels, Mode, Observations, OnDuplicate};
+use quadfill_io::ReadOptions;
 
 /// The share of cells that is measured.
 const SHARE: f64 = 0.05;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let cube = match std::env::args().nth(1) {
-        Some(path) => quadfill_io::read::<f32>(path.as_ref(), &Default::default())?.observations,
+        Some(path) => {
+            quadfill_io::read::<f32>(path.as_ref(), &ReadOptions::default())?.observations
+        }
         None => made_up()?,
     };
     let (hidden, measured) = cube.split_random(SHARE, 1)?;

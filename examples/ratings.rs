@@ -12,12 +12,15 @@ use quadfill::objective::PenaltyScale;
 use quadfill::observations::Grown;
 use quadfill::solve::{FitConfig, Silent, fit};
 use quadfill::{Labels, Mode, Observations, OnDuplicate};
+use quadfill_io::ReadOptions;
 use quadfill_kernels::streams;
 use rand::RngExt;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let data = match std::env::args().nth(1) {
-        Some(path) => quadfill_io::read::<f64>(path.as_ref(), &Default::default())?.observations,
+        Some(path) => {
+            quadfill_io::read::<f64>(path.as_ref(), &ReadOptions::default())?.observations
+        }
         None => made_up()?,
     };
     let modes = data.modes().to_vec();

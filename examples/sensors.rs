@@ -11,12 +11,15 @@ use quadfill::objective::{Objective, PenaltyScale};
 use quadfill::solve::{FitConfig, Silent, fit};
 use quadfill::views::Views;
 use quadfill::{Labels, Mode, Observations, OnDuplicate};
+use quadfill_io::ReadOptions;
 use quadfill_kernels::streams;
 use rand::RngExt;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let data = match std::env::args().nth(1) {
-        Some(path) => quadfill_io::read::<f64>(path.as_ref(), &Default::default())?.observations,
+        Some(path) => {
+            quadfill_io::read::<f64>(path.as_ref(), &ReadOptions::default())?.observations
+        }
         None => made_up()?,
     };
     let (known, lost) = data.split_random(0.3, 1)?;

@@ -1,4 +1,4 @@
-//! Link prediction on knowledge graphs, beside published figures of TransE.
+//! Link prediction on knowledge graphs, beside published figures of `TransE`.
 
 use std::path::Path;
 use std::process::Command;

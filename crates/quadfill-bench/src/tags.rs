@@ -122,7 +122,9 @@ fn popularity(name: &str, train: &[Vec<u32>], test: &[Vec<u32>], modes: &[usize]
         for (counts, &mode) in counts.iter().zip(modes) {
             if let Some(counts) = counts.get(&post[mode]) {
                 let own: f64 = counts.values().sum();
-                counts.iter().for_each(|(&tag, c)| *scores.entry(tag).or_default() += c / own);
+                for (&tag, count) in counts {
+                    *scores.entry(tag).or_default() += count / own;
+                }
             }
         }
         let mut best: Vec<(u32, f64)> = scores.into_iter().collect();

@@ -72,7 +72,8 @@ fn main() -> Result {
     let text = b"user,film,note,time\n0,1,x,3\n1,2,y,14\n2,2,x,1.5\n".to_vec();
     let options = ReadOptions::default();
     let query = read_query_bytes("q.csv", text, &options, &modes, &[], QueryValues::Ignored)?;
-    let predictions = Predictions { values: &[0.5, 1.5, 2.5], mark_unknown: false };
+    let predictions =
+        Predictions { values: &[0.5, 1.5, 2.5], half_widths: None, mark_unknown: false };
     let table = folder("parquet")?.join("table.parquet");
     write_predictions(&table, &query, predictions)?;
 

@@ -174,8 +174,12 @@ fn predictions_in_every_format_can_be_read_again() {
     let options = ReadOptions { value: Some("prediction".into()), ..ReadOptions::default() };
     for name in ["p.csv", "p.tsv", "p.parquet"] {
         let path = folder.path().join(name);
-        write_predictions(&path, &query, Predictions { values: &values, mark_unknown: false })
-            .expect("written");
+        write_predictions(
+            &path,
+            &query,
+            Predictions { values: &values, half_widths: None, mark_unknown: false },
+        )
+        .expect("written");
         let again = read_query(&path, &options, &modes, &[], QueryValues::Required);
         let again = again.unwrap_or_else(|error| panic!("{name}: {error}"));
         assert_eq!(again.indices, query.indices, "{name}");
@@ -183,8 +187,12 @@ fn predictions_in_every_format_can_be_read_again() {
         assert_eq!(again.rows.names(), ["user", "film", "note", "prediction"], "{name}");
     }
     let path = folder.path().join("p.jsonl");
-    write_predictions(&path, &query, Predictions { values: &values, mark_unknown: true })
-        .expect("written");
+    write_predictions(
+        &path,
+        &query,
+        Predictions { values: &values, half_widths: None, mark_unknown: true },
+    )
+    .expect("written");
     assert_eq!(
         std::fs::read_to_string(&path).expect("there").lines().nth(1),
         Some(r#"{"user":"bob, jr","film":0,"note":"say \"hi\"","prediction":-2,"unknown":false}"#)
@@ -219,7 +227,8 @@ fn parquet_columns_are_read_by_name() {
     let query =
         read_query_bytes("q.csv", text, &ReadOptions::default(), &modes, &[], QueryValues::Ignored)
             .expect("a sound query");
-    let predictions = Predictions { values: &[1.0, 2.0, 3.0], mark_unknown: false };
+    let predictions =
+        Predictions { values: &[1.0, 2.0, 3.0], half_widths: None, mark_unknown: false };
     write_predictions(&path, &query, predictions).expect("written");
     let data = read::<f64>(&path, &ReadOptions::default()).expect("read").observations;
     assert_eq!(names(&data, 0), ["7", "10"]);

@@ -17,20 +17,17 @@ impl Labels {
         let more: Vec<S> = more.into_iter().collect();
         let numbers: Option<Vec<i64>> =
             more.iter().map(|name| canonical_integer(name.as_ref().as_bytes())).collect();
-        let grown = match (self, numbers) {
-            (Self::Integers(own), Some(numbers)) => {
-                Self::from_integers(own.iter().copied().chain(numbers).collect())
+        let grown = if let (Self::Integers(own), Some(numbers)) = (self, numbers) {
+            Self::from_integers(own.iter().copied().chain(numbers).collect())
+        } else {
+            let mut text = TextLabels::default();
+            for label in 0..self.len() {
+                text.intern(&self.name(label));
             }
-            _ => {
-                let mut text = TextLabels::default();
-                for label in 0..self.len() {
-                    text.intern(&self.name(label));
-                }
-                for name in &more {
-                    text.intern(name.as_ref());
-                }
-                Self::Text(text)
+            for name in &more {
+                text.intern(name.as_ref());
             }
+            Self::Text(text)
         };
         let places = (0..self.len())
             .map(|label| grown.find(&self.name(label)).expect("no label is lost"))
