@@ -47,16 +47,15 @@ pub(super) fn run(flags: &TopFlags, output: Output) -> Result<()> {
     }
     let model = Model::load(&flags.model)?;
     let mode = find_mode(&model.modes, &flags.mode)?;
-    let queries = match &flags.batch {
-        Some(file) => read_batch(file, &options, &model, mode)?,
-        None => {
-            let given = labels::parse(&model.modes, &flags.given)?;
-            if given[mode] != UNKNOWN {
-                bail!("mode `{}` is both given and wanted: leave it out of --given", flags.mode);
-            }
-            labels::require_all(&model.modes, &given, Some(mode), "--given")?;
-            vec![given]
+    let queries = if let Some(file) = &flags.batch {
+        read_batch(file, &options, &model, mode)?
+    } else {
+        let given = labels::parse(&model.modes, &flags.given)?;
+        if given[mode] != UNKNOWN {
+            bail!("mode `{}` is both given and wanted: leave it out of --given", flags.mode);
         }
+        labels::require_all(&model.modes, &given, Some(mode), "--given")?;
+        vec![given]
     };
     let mut ranker = Ranker::new(model.predictor(), mode);
     if let Some(order) = flags.order {
