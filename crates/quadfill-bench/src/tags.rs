@@ -65,19 +65,19 @@ pub(crate) fn run(folder: &Path) -> anyhow::Result<()> {
     popularity("the sum of both", &train, &test, &[0, 1]);
     let columns: Vec<&[u32]> = test.iter().map(Vec::as_slice).collect();
     for (name, spec, weight, penalty) in [
-        ("pairwise, rank 64", ModelSpec::quadratic(Kernel::pairwise(3), 64), 1e-5, 1e-4),
+        ("pairwise, rank 64", ModelSpec::quadratic(Kernel::pairwise(3), 64), 1e-4, 1e-6),
         (
             "two pairs, rank 64",
             ModelSpec::quadratic(Kernel::pairs(3, &[(0, 2), (1, 2)])?, 64),
-            1e-5,
             1e-4,
+            1e-6,
         ),
-        ("cp, rank 64", ModelSpec::cp(3, 64), 1e-5, 1e-4),
+        ("cp, rank 64", ModelSpec::cp(3, 64), 1e-4, 1e-6),
     ] {
         let mut config = FitConfig::new(spec);
         (config.implicit, config.penalty) = (Some(weight), Some(penalty));
         (config.solver, config.offsets) = (Solver::Als, Some(Offsets::None));
-        config.sweeps = Some(20);
+        config.sweeps = Some(8);
         let start = Instant::now();
         let ones = vec![1.0f32; train[0].len()];
         let data = Observations::new(
@@ -122,7 +122,9 @@ fn popularity(name: &str, train: &[Vec<u32>], test: &[Vec<u32>], modes: &[usize]
         for (counts, &mode) in counts.iter().zip(modes) {
             if let Some(counts) = counts.get(&post[mode]) {
                 let own: f64 = counts.values().sum();
-                counts.iter().for_each(|(&tag, c)| *scores.entry(tag).or_default() += c / own);
+                for (&tag, count) in counts {
+                    *scores.entry(tag).or_default() += count / own;
+                }
             }
         }
         let mut best: Vec<(u32, f64)> = scores.into_iter().collect();

@@ -73,7 +73,7 @@ fn main() -> Result {
     let options = ReadOptions::default();
     let query = read_query_bytes("q.csv", text, &options, &modes, &[], QueryValues::Ignored)?;
     let predictions =
-        Predictions { values: &[0.5, 1.5, 2.5], mark_unknown: false, half_widths: None };
+        Predictions { values: &[0.5, 1.5, 2.5], half_widths: None, mark_unknown: false };
     let table = folder("parquet")?.join("table.parquet");
     write_predictions(&table, &query, predictions)?;
 

@@ -177,7 +177,7 @@ fn predictions_in_every_format_can_be_read_again() {
         write_predictions(
             &path,
             &query,
-            Predictions { values: &values, mark_unknown: false, half_widths: None },
+            Predictions { values: &values, half_widths: None, mark_unknown: false },
         )
         .expect("written");
         let again = read_query(&path, &options, &modes, &[], QueryValues::Required);
@@ -190,7 +190,7 @@ fn predictions_in_every_format_can_be_read_again() {
     write_predictions(
         &path,
         &query,
-        Predictions { values: &values, mark_unknown: true, half_widths: None },
+        Predictions { values: &values, half_widths: None, mark_unknown: true },
     )
     .expect("written");
     assert_eq!(
@@ -228,7 +228,7 @@ fn parquet_columns_are_read_by_name() {
         read_query_bytes("q.csv", text, &ReadOptions::default(), &modes, &[], QueryValues::Ignored)
             .expect("a sound query");
     let predictions =
-        Predictions { values: &[1.0, 2.0, 3.0], mark_unknown: false, half_widths: None };
+        Predictions { values: &[1.0, 2.0, 3.0], half_widths: None, mark_unknown: false };
     write_predictions(&path, &query, predictions).expect("written");
     let data = read::<f64>(&path, &ReadOptions::default()).expect("read").observations;
     assert_eq!(names(&data, 0), ["7", "10"]);

@@ -77,8 +77,10 @@ fn check_top<T: Real>(problem: &Problem, mode: usize, k: usize) {
     let cell = |i: u64| -> Vec<u32> {
         sizes.iter().map(|&n| ((seed >> 8).wrapping_add(i * 7919) % n as u64) as u32).collect()
     };
-    let excluded: Vec<u32> = (0..61).filter(|label| (u64::from(*label) + seed) % 5 == 0).collect();
-    let some: Vec<u32> = (0..61).filter(|label| (u64::from(*label) ^ seed) % 3 != 0).collect();
+    let excluded: Vec<u32> =
+        (0..61).filter(|label| u64::from(*label).wrapping_add(seed).is_multiple_of(5)).collect();
+    let some: Vec<u32> =
+        (0..61).filter(|label| !(u64::from(*label) ^ seed).is_multiple_of(3)).collect();
     for order in [Order::Highest, Order::Lowest] {
         let all = Ranker::new(predictor, mode).with_order(order);
         let among = all.clone().among(&some);

@@ -262,3 +262,22 @@ fn nine_of_ten_new_observations_fall_into_their_interval() {
     let share = inside as f64 / count as f64;
     assert!((0.88..=0.92).contains(&share), "{share} of {count}");
 }
+
+#[test]
+fn rows_of_distances_may_be_long() {
+    // More observations of one label than a thread takes at once, and no biases.
+    let sizes = [150, 1, 150];
+    let modes: Vec<Mode> =
+        sizes.iter().map(|&n| Mode::new(format!("m{n}"), Labels::range(n))).collect();
+    let column = |f: &dyn Fn(u32) -> u32| (0..20_000).map(f).collect();
+    let indices = vec![column(&|i| i / 150), column(&|_| 0), column(&|i| i % 150)];
+    let values = (0..20_000u32).map(|i| f64::from(i % 7)).collect();
+    let data = Observations::new(modes, indices, values, None, OnDuplicate::Error).unwrap();
+    let spec = ModelSpec::quadratic(Kernel::transe(3), 2);
+    let views = Views::new(data);
+    let objective = Objective::new(&views, &spec, 1e-6, PenaltyScale::Uniform);
+    let mut parameters = Parameters::random(&spec, &sizes, 1.0, 1);
+    let before = objective.value(&parameters).total();
+    als::sweep(&objective, &mut parameters);
+    assert!(objective.value(&parameters).total() < before);
+}

@@ -31,9 +31,9 @@ pub(crate) struct TopFlags {
     /// A file with the labels of all other modes, one query per row
     #[arg(long, value_name = "FILE", conflicts_with = "given")]
     pub(crate) batch: Option<PathBuf>,
-    /// How many labels to find
-    #[arg(short, value_name = "K", default_value = "10", value_parser = values::count, allow_negative_numbers = true)]
-    pub(crate) k: usize,
+    /// How many labels to find; 10 by default, or all if there are fewer
+    #[arg(short, value_name = "K", value_parser = values::count, allow_negative_numbers = true)]
+    pub(crate) k: Option<usize>,
     /// Leave out labels that this file has together with the given ones
     #[arg(long, value_name = "FILE")]
     pub(crate) exclude: Option<PathBuf>,

@@ -1,6 +1,6 @@
 //! Shows where a prediction comes from.
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use quadfill::Mode;
 use quadfill::apply::{Part, influences};
 use quadfill::file::Model;
@@ -52,6 +52,12 @@ pub(super) fn run(flags: &ExplainFlags, output: Output) -> Result<()> {
         parts: predictor.parts(&cell).iter().map(|part| named(part, &model.modes)).collect(),
         observations: Vec::new(),
     };
+    if flags.data.is_some() && model.notes.config.implicit.is_some() {
+        bail!(
+            "what single observations did cannot be told of a model fitted with --implicit: leave \
+             --data out"
+        );
+    }
     if let Some(data) = &flags.data {
         let views = Views::new(observed::read_known(data, &options, &model)?);
         let notes = &model.notes;

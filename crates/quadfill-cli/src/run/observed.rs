@@ -9,11 +9,18 @@ use quadfill::observations::Grown;
 use quadfill_io::{Query, QueryValues, ReadError, ReadOptions, UNKNOWN, read_query};
 
 /// Reads values for the modes of a model. The column of values is looked for under the name that it
-/// had when the model was fitted, where no other one is asked for.
+/// had when the model was fitted, where no other one is asked for. A model of what was seen takes
+/// rows without values, as its fit did.
 pub(super) fn read_values(path: &Path, options: &ReadOptions, model: &Model<f64>) -> Result<Query> {
     let read = |options: &ReadOptions| {
         read_query(path, options, &model.modes, &model.notes.bins, QueryValues::Required)
     };
+    if model.notes.config.implicit.is_some() && options.value.is_none() {
+        let seen =
+            read_query(path, options, &model.modes, &model.notes.bins, QueryValues::Ignored)?;
+        let ones = vec![1.0; seen.len()];
+        return Ok(Query { values: Some(ones), ..seen });
+    }
     // Standard input can be read only once.
     if options.value.is_none() && path.as_os_str() != "-" {
         let named =

@@ -19,6 +19,9 @@ use crate::output::Output;
 use crate::places;
 use crate::report::{Lines, number};
 
+/// Labels to find where nothing else is said.
+const MOST: usize = 10;
+
 #[derive(Debug, Serialize)]
 struct Item {
     label: String,
@@ -44,16 +47,15 @@ pub(super) fn run(flags: &TopFlags, output: Output) -> Result<()> {
     }
     let model = Model::load(&flags.model)?;
     let mode = find_mode(&model.modes, &flags.mode)?;
-    let queries = match &flags.batch {
-        Some(file) => read_batch(file, &options, &model, mode)?,
-        None => {
-            let given = labels::parse(&model.modes, &flags.given)?;
-            if given[mode] != UNKNOWN {
-                bail!("mode `{}` is both given and wanted: leave it out of --given", flags.mode);
-            }
-            labels::require_all(&model.modes, &given, Some(mode), "--given")?;
-            vec![given]
+    let queries = if let Some(file) = &flags.batch {
+        read_batch(file, &options, &model, mode)?
+    } else {
+        let given = labels::parse(&model.modes, &flags.given)?;
+        if given[mode] != UNKNOWN {
+            bail!("mode `{}` is both given and wanted: leave it out of --given", flags.mode);
         }
+        labels::require_all(&model.modes, &given, Some(mode), "--given")?;
+        vec![given]
     };
     let mut ranker = Ranker::new(model.predictor(), mode);
     if let Some(order) = flags.order {
@@ -65,22 +67,19 @@ pub(super) fn run(flags: &TopFlags, output: Output) -> Result<()> {
     if let Some(file) = &flags.candidates {
         ranker = ranker.among(&read_candidates(file, &model.modes[mode])?);
     }
-    if flags.k > ranker.len() {
+    let k = flags.k.unwrap_or(MOST.min(ranker.len()));
+    if k > ranker.len() {
         let what = if flags.candidates.is_some() {
             "there are only".to_owned()
         } else {
             format!("mode `{}` has only", model.modes[mode].name)
         };
-        bail!(
-            "-k {}: {what} {} labels to choose from: ask for at most as many",
-            flags.k,
-            ranker.len()
-        );
+        bail!("-k {k}: {what} {} labels to choose from: ask for at most as many", ranker.len());
     }
     let excluded = excluded(flags, &options, &model, mode, &queries)?;
     let found = match &queries[..] {
-        [query] => vec![ranker.top(query, flags.k, &excluded[0])],
-        _ => ranker.top_batch(&queries, flags.k, &excluded),
+        [query] => vec![ranker.top(query, k, &excluded[0])],
+        _ => ranker.top_batch(&queries, k, &excluded),
     };
     let mut answers: Vec<Answer> = queries
         .iter()

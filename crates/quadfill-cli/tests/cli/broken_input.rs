@@ -2,7 +2,8 @@
 
 use std::fs;
 
-use crate::broken_cases::{Case, FILES, FLAGS, MODELS, SYNTH, USES};
+use crate::broken_cases::{Case, FILES, FLAGS, MODELS, SYNTH};
+use crate::broken_uses::USES;
 use crate::place::Place;
 
 /// Files that are broken, each in its own way, around one that is not.

@@ -4,6 +4,7 @@
 
 mod broken_cases;
 mod broken_input;
+mod broken_uses;
 mod commands;
 mod manners;
 mod place;

@@ -162,12 +162,14 @@ impl<'a, T: Real> Ranker<'a, T> {
             .into_par_iter()
             .map(|unit| {
                 let mut best = Best::new(keep);
+                let mut floor = best.floor();
                 let end = self.len().min((unit + 1) * UNIT);
                 self.for_each_score(&query, unit * UNIT..end, |row, score| {
-                    if score > best.floor() {
+                    if score > floor {
                         let label = self.label(row);
                         if excluded.binary_search(&label).is_err() {
                             best.offer(label, score);
+                            floor = best.floor();
                         }
                     }
                 });

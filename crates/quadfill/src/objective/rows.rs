@@ -38,19 +38,17 @@ impl<T: Real> Objective<'_, T> {
         &self,
         group: usize,
         width: usize,
+        workspace: &(impl Fn() -> Workspace<T> + Sync),
         accumulate: &impl Accumulate<T>,
     ) -> HeavySums {
         let segments = self.plans[group].heavy();
         let parts: Vec<Vec<f64>> = segments
             .par_iter()
-            .map_init(
-                || self.workspace(),
-                |workspace, segment| {
-                    let mut part = vec![0.0; width];
-                    accumulate(segment, workspace, &mut part);
-                    part
-                },
-            )
+            .map_init(workspace, |workspace, segment| {
+                let mut part = vec![0.0; width];
+                accumulate(segment, workspace, &mut part);
+                part
+            })
             .collect();
         let mut sums = HeavySums::new();
         for (segment, part) in segments.iter().zip(parts) {
@@ -93,7 +91,7 @@ impl<T: Real> Objective<'_, T> {
         width: usize,
         accumulate: &impl Accumulate<T>,
     ) -> Vec<f64> {
-        let heavy = self.heavy_sums(group, width, accumulate);
+        let heavy = self.heavy_sums(group, width, &|| self.workspace(), accumulate);
         let units: Vec<Vec<f64>> = self.plans[group]
             .units()
             .par_iter()

@@ -201,7 +201,7 @@ fn linear_steps<T: Real>(
         let cells = point.row_cells(objective.views(), segment);
         objective.kernels().normal_equations(&point.context(segment.mode), &cells, workspace, out);
     };
-    let heavy = objective.heavy_sums(group, size, &accumulate);
+    let heavy = objective.heavy_sums(group, size, &|| objective.workspace(), &accumulate);
     let units: Vec<(Vec<f64>, f64)> = objective
         .plan(group)
         .units()
@@ -298,7 +298,7 @@ fn newton_steps<T: Real>(
         let cells = point.row_cells(objective.views(), segment);
         objective.kernels().normal_equations(&point.context(segment.mode), &cells, workspace, out);
     };
-    let heavy = objective.heavy_sums(group, size, &accumulate);
+    let heavy = objective.heavy_sums(group, size, &|| Workspace::new(rank, true), &accumulate);
     let units: Vec<(Vec<f64>, f64)> = objective
         .plan(group)
         .units()
