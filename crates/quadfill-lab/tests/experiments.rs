@@ -36,7 +36,7 @@ impl Experiment for Small {
     }
     fn cells(&self, extent: &Extent) -> Vec<Row> {
         let cell = |place: u64| {
-            let method = if place % 2 == 0 { "path" } else { "als" };
+            let method = if place.is_multiple_of(2) { "path" } else { "als" };
             Row::new().with("method", method).with("d", 12).with("seed", extent.seed + place)
         };
         (0..6).map(cell).collect()
