@@ -121,6 +121,7 @@ fn a_fit_is_told_with_all_its_charts() {
 }
 
 #[test]
+#[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 fn pages_work_in_a_browser() {
     let Some(browser) = browser() else {
         eprintln!("skipped: there is no chromium to open the page with");
