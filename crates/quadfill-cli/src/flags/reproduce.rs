@@ -97,19 +97,11 @@ impl ReproduceFlags {
     }
 
     fn command(&self, name: &str, seed: u64) -> String {
-        let mut command = format!("quadfill reproduce {name}");
-        if self.quick {
-            command += " --quick";
-        }
-        if self.full {
-            command += " --full";
-        }
-        if let Some(seeds) = self.seeds {
-            command += &format!(" --seeds {seeds}");
-        }
-        if seed != 0 {
-            command += &format!(" --seed {seed}");
-        }
-        command
+        let mut words = vec![format!("quadfill reproduce {name}")];
+        words.extend(self.quick.then(|| "--quick".to_owned()));
+        words.extend(self.full.then(|| "--full".to_owned()));
+        words.extend(self.seeds.map(|seeds| format!("--seeds {seeds}")));
+        words.extend((seed != 0).then(|| format!("--seed {seed}")));
+        words.join(" ")
     }
 }

@@ -3,8 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Error, Result};
+use anyhow::{Error, Result, bail};
 use indicatif::{ProgressBar, ProgressStyle};
+use quadfill_io::WriteError;
 use quadfill_lab::LabError;
 use quadfill_lab::experiment::{self, Effort, Experiment, Options, Progress};
 use serde::Serialize;
@@ -13,10 +14,9 @@ use crate::clock::Clock;
 use crate::flags::{ReproducePart, ReproducePlan};
 use crate::interrupt;
 use crate::output::Output;
-use crate::places;
 use crate::report::{Lines, grouped, number};
 
-/// What tells a folder of ours from others.
+/// What experiments leave.
 const RESULTS: &str = "results.json";
 const REPORT: &str = "report.html";
 const KEPT: &str = "cells.jsonl";
@@ -57,17 +57,33 @@ pub(super) fn run(plan: &ReproducePlan, output: Output) -> Result<()> {
     output.outcome(report.text(plan), &report)
 }
 
-/// Refuses folders with anything in them that is not ours.
+/// Refuses folders with anything in them that no experiment leaves.
 fn check_folder(folder: &Path) -> Result<()> {
-    let missing = folder.ancestors().find(|place| place.exists());
-    match missing {
-        Some(_) if folder.exists() => {
-            let mark = [RESULTS, REPORT, KEPT].into_iter().find(|name| folder.join(name).is_file());
-            places::check_own_folder(folder, mark.unwrap_or(RESULTS))
-        }
-        // The folders above it are made as well.
-        _ => Ok(()),
+    if !folder.exists() {
+        return Ok(());
     }
+    if !folder.is_dir() {
+        bail!("{}: this is a file: name a folder", folder.display());
+    }
+    let names: Vec<&str> = experiment::all().iter().map(|one| one.name()).collect();
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let ending = path.extension().and_then(|ending| ending.to_str());
+        let is_ours = if path.is_dir() {
+            names.contains(&name)
+        } else {
+            matches!(name, RESULTS | REPORT | KEPT | "results.csv")
+                || matches!(ending, Some("svg" | "png"))
+        };
+        if !is_ours {
+            bail!(
+                "{}: this folder also has `{name}`, which no experiment leaves: choose another one",
+                folder.display()
+            );
+        }
+    }
+    Ok(())
 }
 
 fn run_part(part: &ReproducePart, plan: &ReproducePlan, output: Output) -> Result<PartReport> {
@@ -142,6 +158,7 @@ fn plain(error: LabError) -> Error {
     match error {
         LabError::Fit(error) => error.into(),
         LabError::Write(error) => error.into(),
+        LabError::Io { path, source } => WriteError { path, source }.into(),
         other => other.into(),
     }
 }

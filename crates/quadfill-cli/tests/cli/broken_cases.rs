@@ -108,7 +108,21 @@ pub(crate) const FLAGS: &[Case] = &[
     ("", "no command is given: see `quadfill --help`"),
     (
         "frobnicate",
-        "`frobnicate` is no command: choose synth, fit, predict, evaluate, certify, top, explain, export, fold-in, update, inspect, demo, completions",
+        "`frobnicate` is no command: choose synth, fit, predict, evaluate, certify, top, explain, export, fold-in, update, inspect, demo, reproduce, completions",
+    ),
+    (
+        "reproduce nothing",
+        "`nothing` is no experiment: choose phase, recovery-als, convergence, recovery-gd, robustness, timing, kernels or all",
+    ),
+    ("reproduce phase --seeds 0", "--seeds 0: give a whole number above 0"),
+    (
+        "reproduce phase --quick --full",
+        "`--quick` cannot be used with `--full`: leave one of them out",
+    ),
+    ("reproduce phase --out good.csv", "good.csv: this is a file: name a folder"),
+    (
+        "fit good.csv -o m --report page.txt",
+        "page.txt: a report is a page: choose a name that ends in .html",
     ),
     ("fit good.csv -o m --rnak 3", "there is no `--rnak`: did you mean `--rank`?"),
     ("fit good.csv -o m --zzz", "there is no `--zzz`: see `quadfill fit --help`"),

@@ -86,6 +86,32 @@ fn files_without_names_are_read_as_the_data_were() {
 }
 
 #[test]
+fn a_fit_tells_its_story_on_a_page() {
+    let place = Place::new();
+    place.write("train.csv", films().0);
+    let flags = ["fit", "train.csv", "-o", "model", "--rank", "1", "--report", "fit.html"];
+    let fit = place.json(&flags);
+    assert_eq!(fit["report"].as_str(), Some("fit.html"));
+    let page = fs::read_to_string(place.path("fit.html")).unwrap();
+    for words in ["train.csv", "Path", "Convergence", "Residuals", "Effective rank", "<svg", "film"]
+    {
+        assert!(page.contains(words), "{words}");
+    }
+}
+
+#[test]
+fn an_experiment_leaves_results_charts_and_a_page() {
+    let place = Place::new();
+    let flags = ["reproduce", "convergence", "--quick", "--seeds", "1", "--out", "c"];
+    let said = place.json(&flags);
+    assert_eq!(said["experiments"][0]["experiment"].as_str(), Some("convergence"));
+    for file in ["results.json", "results.csv", "convergence.svg", "convergence.png", "report.html"]
+    {
+        assert!(place.path("c").join(file).is_file(), "{file}");
+    }
+}
+
+#[test]
 fn labels_that_are_not_known_are_counted_and_marked() {
     let place = Place::new();
     place.write("train.csv", films().0);

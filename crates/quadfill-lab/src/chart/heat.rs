@@ -56,8 +56,8 @@ pub struct HeatMap {
 const GAP: f64 = 18.0;
 const LEFT: f64 = 58.0;
 const TOP: f64 = 66.0;
-const RULE: Paint = Paint::Fixed(Rgb(0xff, 0xff, 0xff));
-const RULE_EDGE: Paint = Paint::Fixed(Rgb(0x14, 0x10, 0x20));
+const RULE: Paint = Paint::Fixed(Rgb(0xff, 0x4d, 0x5e));
+const RULE_EDGE: Paint = Paint::Fixed(Rgb(0xff, 0xff, 0xff));
 
 impl HeatMap {
     pub(super) fn draw(&self) -> Scene {
@@ -120,7 +120,7 @@ impl HeatMap {
                 .collect();
             scene
                 .add(Shape::Path { points: points.clone(), stroke: Stroke::solid(RULE_EDGE, 4.4) });
-            scene.add(Shape::Path { points, stroke: Stroke::solid(RULE, 2.0) });
+            scene.add(Shape::Path { points, stroke: Stroke::solid(RULE, 2.4) });
         }
     }
 
@@ -154,7 +154,7 @@ impl HeatMap {
             let points = vec![(x, y + 6.0), (x + 24.0, y + 6.0)];
             scene
                 .add(Shape::Path { points: points.clone(), stroke: Stroke::solid(RULE_EDGE, 4.4) });
-            scene.add(Shape::Path { points, stroke: Stroke::solid(RULE, 2.0) });
+            scene.add(Shape::Path { points, stroke: Stroke::solid(RULE, 2.4) });
             scene.text((x + 32.0, y + 10.0), name, LABEL, Anchor::Start, Paint::Muted);
         }
     }

@@ -1,5 +1,7 @@
 //! Colours: names that mean something on light and on dark paper, and a scale for heat maps.
 
+use std::fmt::Write;
+
 /// A colour, red, green and blue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rgb(pub u8, pub u8, pub u8);
@@ -102,14 +104,12 @@ impl Theme {
             ("paper".to_owned(), self.paper),
         ];
         let series = self.series.iter().enumerate().map(|(i, &colour)| (format!("c{i}"), colour));
-        named
-            .into_iter()
-            .chain(series)
-            .map(|(name, colour)| {
-                let hex = colour.hex();
-                format!(".qf .f-{name}{{fill:{hex}}}.qf .s-{name}{{stroke:{hex}}}")
-            })
-            .collect()
+        let mut rules = String::new();
+        for (name, colour) in named.into_iter().chain(series) {
+            let hex = colour.hex();
+            let _ = write!(rules, ".qf .f-{name}{{fill:{hex}}}.qf .s-{name}{{stroke:{hex}}}");
+        }
+        rules
     }
 }
 

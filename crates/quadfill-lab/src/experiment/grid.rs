@@ -41,7 +41,8 @@ pub(super) fn spread(rows: &[&Row], name: &str) -> Option<(f64, f64, f64)> {
     let mut all: Vec<f64> = rows.iter().map(|row| row.number(name)).collect();
     all.sort_by(f64::total_cmp);
     let middle = all.get((all.len().max(1) - 1) / 2).copied()?;
-    let median = if all.len() % 2 == 0 { 0.5 * (middle + all[all.len() / 2]) } else { middle };
+    let median =
+        if all.len().is_multiple_of(2) { 0.5 * (middle + all[all.len() / 2]) } else { middle };
     Some((all[0], median, all[all.len() - 1]))
 }
 

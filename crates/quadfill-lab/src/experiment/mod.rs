@@ -1,7 +1,7 @@
 //! Experiments: what is measured, how it is kept, and what is told about it.
 //!
 //! An [`Experiment`] names its cells, measures one of them at a time, and tells what the rows say.
-//! [`run`] does the rest: it measures cells side by side, keeps each as it is done, and goes on from
+//! [`run()`] does the rest: it measures cells side by side, keeps each as it is done, and goes on from
 //! what was kept. To add an experiment, write one file beside the others and name it in [`all`].
 
 mod convergence;

@@ -31,7 +31,7 @@ impl Experiment for Phase {
 
     fn paper(&self) -> &'static str {
         "The paper has no such picture. It says that 2dr to 3dr observations suffice for ALS and the \
-         SDP; the white line is the number of free parameters, left of which nothing can be \
+         SDP; the red line is the number of free parameters, left of which nothing can be \
          recovered by anyone."
     }
 

@@ -99,7 +99,12 @@ impl Experiment for Robustness {
         )];
         for c in numbers(rows, "c") {
             let name = format!("noise-c{}", plain(c));
-            blocks.push(Block::figure(&name, chart(rows, c), ""));
+            let words =
+                "Marks at the upper edge are off the chart: there the method found nothing.";
+            let clipped = rows
+                .iter()
+                .any(|row| row.number("c") == c && row.number("test_error") > chart_top(rows, c));
+            blocks.push(Block::figure(&name, chart(rows, c), if clipped { words } else { "" }));
         }
         let mut lines = Vec::new();
         for c in numbers(rows, "c") {

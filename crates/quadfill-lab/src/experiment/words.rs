@@ -1,5 +1,7 @@
 //! Words that several experiments use.
 
+use std::fmt::Write;
+
 use super::row::Row;
 
 /// A method as the charts call it.
@@ -32,17 +34,21 @@ pub(super) const UNITS: &str = "c is m / (d r), with d the size of one mode. In 
 
 /// How often the cells were drawn so that every label had enough.
 pub(super) fn draws(rows: &[Row]) -> String {
-    let most = rows.iter().map(|row| row.count("draws")).max().unwrap_or(0);
-    let all: usize = rows.iter().map(|row| row.count("draws")).sum();
-    let mended = rows.iter().filter(|row| row.count("mended_cells") > 0).count();
+    // A fit that was watched has a row for every sweep.
+    let tensors: Vec<&Row> =
+        rows.iter().filter(|row| matches!(row.count("sweep"), 0 | 1)).collect();
+    let most = tensors.iter().map(|row| row.count("draws")).max().unwrap_or(0);
+    let all: usize = tensors.iter().map(|row| row.count("draws")).sum();
+    let mended = tensors.iter().filter(|row| row.count("mended_cells") > 0).count();
     let mut words = format!(
-        "Every label has at least r observations: cells were drawn until that was so, {all} times \
-         for {} rows, at most {most} times for one.",
-        rows.len()
+        "Every label has at least r observations: cells were drawn again until that was so, {all} \
+         draws for {} fits, {most} at most for one.",
+        tensors.len()
     );
     if mended > 0 {
-        words += &format!(
-            " In {mended} rows, all with hardly more observations than the labels need, no moderate \
+        let _ = write!(
+            words,
+            " For {mended} fits, all with hardly more observations than the labels need, no moderate \
              number of draws would do, and cells of labels with plenty were exchanged for cells of \
              those with too few."
         );

@@ -56,7 +56,7 @@ impl<T: Real> Observer<T> for Recorder<'_, T> {
                     self.steps.push(Recorded { stage, point: *point });
                 }
             }
-            _ => {}
+            Event::Checkpoint(_) => {}
         }
         self.inner.event(event);
     }
