@@ -17,11 +17,15 @@ use super::values;
 Experiments:
   phase         where recovery begins: success over (c, r) and (c, d)
   recovery-als  test error against d for plain ALS and the path
+  recovery-sdp  test error against d for the convex program and the path
   convergence   error of ALS against sweeps
   recovery-gd   test error of gradient descent with rank d
   robustness    test error against noise, beside the statistical floor
   timing        seconds to the same accuracy
   kernels       TransE, random kernels, four modes, unequal sizes
+  landscape     which share of random starts reaches the certified optimum, by columns
+  incoherence   row lengths and singular values of the convex optimum
+  theorem       the theorem's objective and constants: error against the number of observations
   all           every one of them
 
 Finished cells are kept in cells.jsonl as they finish, and a run that was stopped goes on from there

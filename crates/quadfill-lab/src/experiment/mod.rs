@@ -5,17 +5,22 @@
 //! what was kept. To add an experiment, write one file beside the others and name it in [`all`].
 
 mod convergence;
+mod convex;
 mod descent;
 mod grid;
+mod incoherence;
 mod kernels;
+mod landscape;
 mod phase;
 mod recovery;
 mod recovery_als;
 mod recovery_gd;
+mod recovery_sdp;
 mod robustness;
 mod row;
 mod run;
 mod store;
+mod theorem;
 mod timing;
 mod trial;
 mod words;
@@ -104,10 +109,14 @@ pub fn all() -> Vec<Box<dyn Experiment>> {
     vec![
         Box::new(phase::Phase),
         Box::new(recovery_als::RecoveryAls),
+        Box::new(recovery_sdp::RecoverySdp),
         Box::new(convergence::Convergence),
         Box::new(recovery_gd::RecoveryGd),
         Box::new(robustness::Robustness),
         Box::new(timing::Timing),
         Box::new(kernels::Kernels),
+        Box::new(landscape::Landscape),
+        Box::new(incoherence::Incoherence),
+        Box::new(theorem::Theorem),
     ]
 }

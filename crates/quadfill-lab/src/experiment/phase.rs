@@ -56,10 +56,13 @@ impl Experiment for Phase {
             &[25, 50, 100, 200, 400, 1000],
         );
         let mut cells = Vec::new();
-        for method in [Method::Als, Method::Path] {
+        let largest_convex = extent.effort.pick(25, 100, 100);
+        for method in [Method::Als, Method::Sdp, Method::Path] {
             let over_ranks = ranks.iter().map(|&r| (RANKS, middle, r));
             let over_sizes = sizes.iter().map(|&d| (SIZES, d, recovery::RANK));
-            for (picture, d, r) in over_ranks.chain(over_sizes) {
+            let within_reach = |d: usize| method != Method::Sdp || d <= largest_convex;
+            let pictures = over_ranks.chain(over_sizes).filter(|&(_, d, _)| within_reach(d));
+            for (picture, d, r) in pictures {
                 for &c in plenty {
                     for seed in extent.seeds(4, 10, 20) {
                         let cell = recovery::cell(method.name(), d, r, c, seed);

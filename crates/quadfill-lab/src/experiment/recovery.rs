@@ -29,9 +29,12 @@ pub(super) fn trial(cell: &Row) -> Trial {
     }
 }
 
-/// How much work a fit with alternating steps is.
+/// How much work a fit is: many sweeps, or fewer eigenvalue problems of the stacked order.
 pub(super) fn work(cell: &Row) -> f64 {
     let (d, r) = (cell.number("d"), cell.number("r"));
+    if cell.text("method") == "sdp" {
+        return (3.0 * d).powi(3);
+    }
     (cell.number("c") * d * r) * (r + 2.0).powi(2) + 3.0 * d * (r + 2.0).powi(3)
 }
 

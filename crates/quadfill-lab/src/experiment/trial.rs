@@ -2,9 +2,9 @@
 
 use std::time::Instant;
 
-use quadfill::apply::Predictor;
+use quadfill::apply::{Evaluation, Predictor};
 use quadfill::model::{ModelSpec, Offsets, Parameters};
-use quadfill::solve::{Fit, FitConfig, Observer, Silent, Solver};
+use quadfill::solve::{Fit, FitConfig, Observer, SdpForm, Silent, Solver};
 use quadfill::{Observations, Real};
 
 use super::row::Row;
@@ -17,6 +17,9 @@ const TEST_CELLS: u128 = 20_000;
 /// A tensor counts as recovered below this relative error on cells that the fit never saw.
 pub(super) const RECOVERED: f64 = 1e-2;
 
+/// Residuals and gap at which a convex program ends: far below what counts as recovered.
+const SDP_TOLERANCE: f64 = 1e-5;
+
 /// A way to fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Method {
@@ -24,6 +27,8 @@ pub enum Method {
     Als,
     /// The penalty lowered step by step from where zero is optimal, with default settings.
     Path,
+    /// The smallest trace of a positive semidefinite matrix that reproduces the data, all ranks.
+    Sdp,
 }
 
 impl Method {
@@ -32,12 +37,17 @@ impl Method {
         match self {
             Self::Als => "als",
             Self::Path => "path",
+            Self::Sdp => "sdp",
         }
     }
 
     /// The method of that name.
     pub fn named(name: &str) -> Self {
-        if name == "als" { Self::Als } else { Self::Path }
+        match name {
+            "als" => Self::Als,
+            "sdp" => Self::Sdp,
+            _ => Self::Path,
+        }
     }
 }
 
@@ -65,11 +75,10 @@ pub struct Trialled {
 }
 
 impl Trial {
-    /// Draws it.
-    pub fn draw(&self) -> Result<Trialled> {
+    fn recipe(&self) -> Result<Recipe> {
         let shape = Shape::new(&self.sizes)?;
         let left = shape.cells().saturating_sub(self.observations as u128);
-        let mut planted = Recipe {
+        Ok(Recipe {
             spec: self.spec.clone(),
             shape,
             observations: self.observations,
@@ -77,8 +86,17 @@ impl Trial {
             noise: self.noise,
             coverage: Coverage::Mended(self.spec.rank),
             seed: self.seed,
-        }
-        .make()?;
+        })
+    }
+
+    /// The factors that make the values.
+    pub fn factors(&self) -> Result<Parameters<f64>> {
+        Ok(self.recipe()?.factors())
+    }
+
+    /// Draws it.
+    pub fn draw(&self) -> Result<Trialled> {
+        let mut planted = self.recipe()?.make()?;
         let empty = Cells { columns: vec![Vec::new(); self.sizes.len()], values: Vec::new() };
         let test = planted.test.take().unwrap_or(empty);
         Ok(Trialled { trial: self.clone(), planted, test })
@@ -96,16 +114,21 @@ impl Trialled {
         self.planted.train.observations(&self.trial.sizes)
     }
 
-    /// The settings of a method for this tensor: its rank is known, and there are no offsets.
+    /// The settings of a method for this tensor: there are no offsets, nobody asks for a certificate,
+    /// and all but the convex program know the rank.
     pub fn config(&self, method: Method) -> FitConfig {
+        let (solver, rank) = match method {
+            Method::Als => (Solver::Als, self.trial.spec.rank),
+            Method::Path => (Solver::Path, self.trial.spec.rank),
+            Method::Sdp => (Solver::Sdp(Some(SdpForm::Trace)), self.trial.sizes.iter().sum()),
+        };
         FitConfig {
             offsets: Some(Offsets::None),
-            solver: match method {
-                Method::Als => Solver::Als,
-                Method::Path => Solver::Path,
-            },
+            solver,
+            tolerance: if method == Method::Sdp { SDP_TOLERANCE } else { 1e-7 },
             seed: self.trial.seed,
-            ..FitConfig::new(self.trial.spec.clone())
+            certify: false,
+            ..FitConfig::new(self.trial.spec.clone().with_rank(rank))
         }
     }
 
@@ -128,8 +151,13 @@ impl Trialled {
 
     /// The relative error on cells that no fit has seen, against values without noise.
     pub fn test_error<T: Real>(&self, spec: &ModelSpec, parameters: &Parameters<T>) -> f64 {
+        self.judge(spec, parameters).relative_error
+    }
+
+    /// Every kind of error on cells that no fit has seen, against values without noise.
+    pub fn judge<T: Real>(&self, spec: &ModelSpec, parameters: &Parameters<T>) -> Evaluation {
         let columns: Vec<&[u32]> = self.test.columns.iter().map(Vec::as_slice).collect();
-        Predictor::new(spec, parameters).evaluate(&columns, &self.test.values).relative_error
+        Predictor::new(spec, parameters).evaluate(&columns, &self.test.values)
     }
 
     /// A cell's settings with what they mean in other units, and how the draw went.
@@ -152,15 +180,23 @@ impl Trialled {
     /// Fits with a method, and writes down how it went.
     pub fn measure(&self, cell: &Row, method: Method) -> Result<Row> {
         let (fit, seconds) = self.fit(&self.config(method))?;
+        Ok(self.outcome(cell, &fit).with("seconds", seconds))
+    }
+
+    /// Writes down how a fit went.
+    pub fn outcome(&self, cell: &Row, fit: &Fit<f64>) -> Row {
         let error = self.test_error(&fit.spec, &fit.parameters);
-        Ok(self
+        let row = self
             .row(cell)
             .with("sweeps", fit.sweeps)
             .with("penalty", fit.penalty)
             .with("train_rmse", fit.train_rmse)
             .with("test_error", error)
-            .with("recovered", error < RECOVERED)
-            .with("seconds", seconds))
+            .with("recovered", error < RECOVERED);
+        match &fit.sdp {
+            Some(sdp) => row.with("sdp_rank", sdp.rank).with("sdp_relative_gap", sdp.relative_gap),
+            None => row,
+        }
     }
 }
 

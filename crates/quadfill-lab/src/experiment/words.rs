@@ -9,6 +9,8 @@ pub(super) fn method(name: &str) -> &'static str {
     match name {
         "als" => "plain ALS",
         "path" => "path",
+        "sdp" => "SDP",
+        "lbfgs" => "L-BFGS",
         "gd" => "gradient descent",
         "learned" => "path, kernel learned",
         _ => "other",
@@ -20,6 +22,7 @@ pub(super) fn colour(name: &str) -> usize {
     match name {
         "path" => 0,
         "als" => 1,
+        "sdp" | "lbfgs" => 2,
         "gd" => 3,
         "learned" => 4,
         _ => 5,

@@ -145,8 +145,9 @@ impl Recipe {
         Ok(Planted { train, test, draws: drawn.draws, mended: drawn.mended, min_per_label })
     }
 
-    /// Not drawn as a solver draws its random start: that would begin at the truth.
-    fn factors(&self) -> Parameters<f64> {
+    /// The factors that make the values. They are not drawn as a solver draws its random start: that
+    /// would begin at the truth.
+    pub fn factors(&self) -> Parameters<f64> {
         let mut factors = Parameters::zeros(&self.spec, self.shape.sizes());
         for group in 0..self.spec.group_count() {
             let mut rng = streams::stream(self.seed, purpose::FACTORS, group as u64);

@@ -1,0 +1,65 @@
+//! The convex program with a penalty, and how large that should be.
+
+use std::time::Instant;
+
+use quadfill::apply::Predictor;
+use quadfill::model::Parameters;
+use quadfill::objective::{Objective, PenaltyScale};
+use quadfill::solve::start::Spectrum;
+use quadfill::solve::{Fit, FitConfig, SdpForm, Silent, Solver, fit};
+use quadfill::views::Views;
+use quadfill::{Observations, model::ModelSpec};
+
+use super::trial::{Method, Trialled};
+use crate::error::Result;
+
+/// Penalties that are tried, as shares of where zero becomes optimal.
+const SHARES: [f64; 10] = [0.5, 0.35, 0.25, 0.18, 0.12, 0.08, 0.05, 0.03, 0.015, 0.005];
+/// The share of the observations that a penalty is judged by.
+const HELD_OUT: f64 = 0.1;
+/// Penalties in a row that are worse than the best one, after which smaller ones are not tried.
+const PATIENCE: usize = 2;
+/// Noise hides anything more precise.
+const TOLERANCE: f64 = 1e-4;
+
+/// The smallest penalty at which zero is optimal.
+pub(super) fn largest_penalty(spec: &ModelSpec, data: Observations<f64>, seed: u64) -> f64 {
+    let views = Views::new(data);
+    let objective = Objective::new(&views, spec, 1.0, PenaltyScale::Uniform);
+    let zero = Parameters::zeros(spec, &views.sizes());
+    Spectrum::new(&objective, &zero, 1, seed).lambda_max
+}
+
+/// Minimises the squared residual and a penalty on the trace, the penalty chosen on held-out data.
+/// Tells the seconds it took.
+pub(super) fn fit_with_hold_out(drawn: &Trialled, seed: u64) -> Result<(Fit<f64>, f64)> {
+    let clock = Instant::now();
+    let data = drawn.observations()?;
+    let mut config = FitConfig {
+        solver: Solver::Sdp(Some(SdpForm::Objective)),
+        tolerance: TOLERANCE,
+        ..drawn.config(Method::Sdp)
+    };
+    let largest = largest_penalty(&config.model, data.clone(), seed);
+    let (rest, held_out) = data.clone().split_random(HELD_OUT, seed)?;
+    let columns: Vec<&[u32]> =
+        (0..held_out.modes().len()).map(|mode| held_out.indices(mode)).collect();
+    let (mut best, mut chosen, mut worse) = (f64::INFINITY, largest, 0);
+    for share in SHARES {
+        config.penalty = Some(share * largest);
+        let tried = fit(rest.clone(), &config, &mut Silent)?;
+        let predictor = Predictor::new(&tried.spec, &tried.parameters);
+        let error = predictor.evaluate(&columns, held_out.values()).rmse;
+        if error < best {
+            (best, chosen, worse) = (error, share * largest, 0);
+        } else {
+            worse += 1;
+            if worse == PATIENCE {
+                break;
+            }
+        }
+    }
+    config.penalty = Some(chosen);
+    let fitted = fit(data, &config, &mut Silent)?;
+    Ok((fitted, clock.elapsed().as_secs_f64()))
+}
