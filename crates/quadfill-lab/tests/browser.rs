@@ -101,7 +101,6 @@ fn fitted() -> Page {
         fit: &fit,
         steps: &steps,
         test: None,
-        certificate: Some(Section::new("Certificate", vec![Block::Text("In words.".to_owned())])),
         seconds,
     })
 }

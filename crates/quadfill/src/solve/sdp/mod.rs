@@ -236,7 +236,9 @@ impl<'p> SdpStep<'p> {
             let n = self.program.order();
             let trace: f64 = (0..n).map(|i| matrix[i * n + i]).sum();
             if trace > most {
-                matrix.iter_mut().for_each(|entry| *entry *= most / trace);
+                for entry in &mut matrix {
+                    *entry *= most / trace;
+                }
             }
         }
         matrix
