@@ -1,7 +1,6 @@
 //! Buffers that begin on a cache line.
 
 use std::fmt;
-use std::mem::MaybeUninit;
 use std::ops::{Deref, DerefMut};
 
 use crate::Real;
@@ -24,9 +23,7 @@ struct Line([u8; 64]);
 /// assert_eq!(rows.as_ptr() as usize % 64, 0);
 /// assert_eq!(rows.iter().sum::<f32>(), 1.5);
 /// ```
-///
-/// Long ones ask the system for large pages: rows are picked all over a factor matrix, and with
-/// pages of 4 KB nearly every pick of a large one would have to look its page up.
+#[derive(Clone)]
 pub struct AlignedVec<T: Real> {
     lines: Vec<Line>,
     len: usize,
@@ -36,11 +33,11 @@ pub struct AlignedVec<T: Real> {
 impl<T: Real> AlignedVec<T> {
     /// `len` zeros.
     pub fn zeros(len: usize) -> Self {
-        let count = len.div_ceil(T::LINE);
-        let mut lines = Vec::with_capacity(count);
-        ask_for_large_pages(lines.spare_capacity_mut());
-        lines.resize(count, Line([0; 64]));
-        Self { lines, len, element: std::marker::PhantomData }
+        Self {
+            lines: vec![Line([0; 64]); len.div_ceil(T::LINE)],
+            len,
+            element: std::marker::PhantomData,
+        }
     }
 
     /// A copy of `entries`.
@@ -48,38 +45,6 @@ impl<T: Real> AlignedVec<T> {
         let mut copy = Self::zeros(entries.len());
         copy.copy_from_slice(entries);
         copy
-    }
-}
-
-/// The size of a large page.
-#[cfg(target_os = "linux")]
-const LARGE_PAGE: usize = 2 << 20;
-
-/// Has the whole large pages in `memory` backed as such, if the system likes to.
-#[cfg(target_os = "linux")]
-fn ask_for_large_pages(memory: &mut [MaybeUninit<Line>]) {
-    let address = memory.as_mut_ptr() as usize;
-    let first = address.next_multiple_of(LARGE_PAGE) - address;
-    let Some(rest) = size_of_val(memory).checked_sub(first) else {
-        return;
-    };
-    let length = rest - rest % LARGE_PAGE;
-    if length > 0 {
-        // SAFETY: the range lies within `memory`, and the advice changes no contents. It may fail
-        // where there are no large pages, and then all is as before.
-        unsafe {
-            let start = memory.as_mut_ptr().cast::<u8>().add(first);
-            libc::madvise(start.cast(), length, libc::MADV_HUGEPAGE);
-        }
-    }
-}
-
-#[cfg(not(target_os = "linux"))]
-fn ask_for_large_pages(_: &mut [MaybeUninit<Line>]) {}
-
-impl<T: Real> Clone for AlignedVec<T> {
-    fn clone(&self) -> Self {
-        Self::from_slice(self)
     }
 }
 
@@ -126,8 +91,7 @@ mod tests {
 
     #[test]
     fn is_aligned_zeroed_and_comparable() {
-        // The last one has whole large pages.
-        for len in [0, 1, 7, 8, 9, 100, 700_001] {
+        for len in [0, 1, 7, 8, 9, 100] {
             let zeros = AlignedVec::<f64>::zeros(len);
             assert_eq!(zeros.as_ptr() as usize % 64, 0);
             assert_eq!(&zeros[..], &vec![0.0; len][..]);

@@ -111,7 +111,7 @@ fn a_fit_is_told_with_all_its_charts() {
     let names: Vec<&str> = page.charts().map(|(name, _)| name).collect();
     assert_eq!(names, ["coverage", "path", "convergence", "residuals", "columns", "norms"]);
     let html = page.html();
-    for words in ["Certificate", "chosen on held-out data", "effective rank", "In words."] {
+    for words in ["Certificate", "chosen on held-out data", "effective rank", "The verdict"] {
         assert!(html.contains(words), "{words}");
     }
     // Nothing is fetched; the one address is the name of the SVG language.

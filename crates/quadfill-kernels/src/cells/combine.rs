@@ -22,7 +22,7 @@ impl<T: Real> Task<T> for Gradient<'_, T> {
         let layout = Layout::new::<T>(call.cols(), S::LANES);
         let mut sum = 0.0;
         for span in Span::panels(call.cells(), layout) {
-            gather(simd, &call, span, layout, true, false, ws);
+            gather(simd, &call, span, layout, true, ws);
             sum += squares(&call, span, &ws.residuals);
             weigh(&call, span, &ws.residuals, &mut ws.scales);
             if call.with_biases {

@@ -27,7 +27,7 @@ impl<T: Real> Task<T> for Directional<'_, T> {
         let Self { call, along, ws, out, second_order } = self;
         let layout = Layout::new::<T>(call.cols(), S::LANES);
         for span in Span::panels(call.cells(), layout) {
-            gather(simd, &call, span, layout, true, false, ws);
+            gather(simd, &call, span, layout, true, ws);
             let turns = GatherTurns {
                 call: &call,
                 along: &along,

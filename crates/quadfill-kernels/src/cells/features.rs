@@ -136,8 +136,6 @@ pub(super) struct Gather<'a, T> {
     pub(super) products: &'a mut [T],
     /// Where the sums of the picked biases go.
     pub(super) biases: &'a mut [T],
-    /// Whether the rows were asked for before.
-    pub(super) fetched: bool,
 }
 
 impl<T: Real> Gather<'_, T> {
@@ -159,7 +157,6 @@ impl<T: Real> PerForm<T> for Gather<'_, T> {
             2 if COUNT == 2 => simd.run(GatherAs::<T, F, COUNT, 2>(self, PhantomData)),
             3 if COUNT == 2 => simd.run(GatherAs::<T, F, COUNT, 3>(self, PhantomData)),
             4 if COUNT == 2 => simd.run(GatherAs::<T, F, COUNT, 4>(self, PhantomData)),
-            8 if COUNT == 2 => simd.run(GatherAs::<T, F, COUNT, 8>(self, PhantomData)),
             _ => simd.run(GatherAs::<T, F, COUNT, 0>(self, PhantomData)),
         }
     }
@@ -178,7 +175,7 @@ impl<T: Real, F: LaneForm, const COUNT: usize, const VECTORS: usize> Task<T>
 
     #[inline(always)]
     fn run<S: Simd<T>>(self, simd: S) {
-        let Gather { call, span, layout, mut slopes, products, biases, fetched } = self.0;
+        let Gather { call, span, layout, mut slopes, products, biases } = self.0;
         // A copy: what is written through pointers could otherwise be part of it, and all of it
         // would be read again for each cell.
         let call = &{ *call };
@@ -191,17 +188,14 @@ impl<T: Real, F: LaneForm, const COUNT: usize, const VECTORS: usize> Task<T>
         }
         let weights = Weights::new(simd, &call.form, count);
         let factors = &call.point.factors;
-        let kept_vectors = if VECTORS > MAX_KEPT { 0 } else { VECTORS };
         let mut kept = [simd.splat(T::ZERO); MAX_KEPT];
-        for (v, kept) in kept.iter_mut().enumerate().take(kept_vectors) {
+        for (v, kept) in kept.iter_mut().enumerate().take(VECTORS) {
             // SAFETY: the row was seen to hold all vectors.
             *kept = unsafe { simd.load(call.row.own.as_ptr().add(v * S::LANES)) };
         }
         for k in 0..span.cells {
             let cell = span.first + k;
-            if !fetched {
-                prefetch_picks(call, factors, count, cell);
-            }
+            prefetch_picks(call, factors, count, cell);
             let picks = picks(call, count, cell);
             if call.with_biases {
                 biases[k] = bias_of(&call.point.biases, &picks, count);
@@ -213,7 +207,7 @@ impl<T: Real, F: LaneForm, const COUNT: usize, const VECTORS: usize> Task<T>
                 // SAFETY: `Call` has checked that rows are `stride` long, which is at least all
                 // vectors, and `picks` that they are there.
                 let mut lanes = unsafe { lanes(simd, call.row.own, factors, &starts, count, at) };
-                if v < kept_vectors {
+                if VECTORS > 0 {
                     lanes.own = kept[v];
                 }
                 let slope;

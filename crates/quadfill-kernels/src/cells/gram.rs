@@ -31,9 +31,8 @@ impl<T: Real> Task<T> for NormalEquations<'_, T> {
         let order = call.cols() + 1;
         let layout = Layout::new::<T>(call.cols(), S::LANES);
         let panels = call.cells().div_ceil(layout.cells);
-        let fetches_early = call.rank >= ROWS_WORTH_FETCHING_EARLY * T::LINE;
         for (panel, span) in Span::panels(call.cells(), layout).enumerate() {
-            gather(simd, &call, span, layout, true, fetches_early && panel > 0, ws);
+            gather(simd, &call, span, layout, true, ws);
             let next = span.first + span.cells;
             finish_panel(simd, &call, span, layout, ws);
             let triangle = Triangle {
@@ -46,7 +45,7 @@ impl<T: Real> Task<T> for NormalEquations<'_, T> {
             let tiles = ws.plan.tiles(order, S::LANES, S::REGISTERS);
             triangle.add_tiles(simd, tiles, |done| {
                 // While the sums keep the arithmetic busy, the rows of the next panel come closer.
-                if fetches_early {
+                if call.rank >= ROWS_WORTH_FETCHING_EARLY * T::LINE {
                     let share = |tile: usize| next + layout.cells * tile / tiles.len();
                     for cell in share(done)..share(done + 1) {
                         fetch_early(&call, cell);

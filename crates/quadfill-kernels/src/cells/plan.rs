@@ -31,18 +31,13 @@ impl Plan {
     /// `registers`.
     pub(super) fn tiles(&mut self, order: usize, lanes: usize, registers: usize) -> &[Tile] {
         if (self.order, self.lanes) != (order, lanes) {
-            let bands = (1..=MAX_ROWS.min(order)).map(|tall| {
-                let mut tiles = Vec::new();
-                let mut cost = 0;
-                for row in (0..order).step_by(tall) {
-                    let rows = tall.min(order - row);
-                    let blocks = (row + rows).div_ceil(lanes);
-                    cost += cut_band(&mut tiles, row, rows, blocks, registers);
-                }
-                (cost, tiles)
-            });
-            let cheapest = bands.min_by_key(|(cost, _)| *cost);
-            self.tiles = cheapest.map(|(_, tiles)| tiles).unwrap_or_default();
+            self.tiles.clear();
+            for row in (0..order).step_by(lanes) {
+                // These rows all end in the same vector of columns.
+                let rows = lanes.min(order - row);
+                let blocks = row / lanes + 1;
+                cut_band(&mut self.tiles, row, rows, blocks, registers);
+            }
             (self.order, self.lanes) = (order, lanes);
         }
         &self.tiles
@@ -50,14 +45,8 @@ impl Plan {
 }
 
 /// Cuts `rows` by `blocks` into tiles: columns of one width and a narrower last one, each cut
-/// into about equal heights, as cheaply as possible. Returns the price.
-fn cut_band(
-    tiles: &mut Vec<Tile>,
-    row: usize,
-    rows: usize,
-    blocks: usize,
-    registers: usize,
-) -> u32 {
+/// into about equal heights, as cheaply as possible.
+fn cut_band(tiles: &mut Vec<Tile>, row: usize, rows: usize, blocks: usize, registers: usize) {
     let price = |wide: usize| {
         let last = blocks % wide;
         let whole = (blocks / wide) as u32 * cut_column(rows, wide, registers).0;
@@ -73,7 +62,6 @@ fn cut_band(
             tiles.push(Tile { row: row + top, rows: bottom - top, block, blocks });
         }
     }
-    price(wide)
 }
 
 /// The price of the best cut of `rows` by `wide` vectors, and how many tiles it has.
@@ -98,7 +86,7 @@ fn fits(tall: usize, wide: usize, registers: usize) -> bool {
 /// Half cycles per cell, roughly, on machines with two multiply-adds and two loads a cycle.
 fn price(tall: usize, wide: usize) -> u32 {
     // Sums that wait for one another, and the loop itself.
-    let (latency, overhead) = (10, 1);
+    let (latency, overhead) = (8, 1);
     ((tall * wide).max(tall + wide).max(latency) + overhead) as u32
 }
 
@@ -126,7 +114,7 @@ mod tests {
                     let row = &covered[i * stride..][..stride];
                     let end = (i + 1).next_multiple_of(lanes);
                     assert!(row[..end].iter().all(|&times| times == 1));
-                    assert!(row[end..].iter().all(|&times| times <= 1));
+                    assert!(row[end..].iter().all(|&times| times == 0));
                 }
             }
         }

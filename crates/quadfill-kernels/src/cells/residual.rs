@@ -50,7 +50,6 @@ pub(super) fn products_to_residuals<T: Real, S: Simd<T>>(
 }
 
 /// Gathers some cells into `ws`, their slopes too if wanted, and leaves the residuals there.
-/// `fetched` says whether the rows they pick were asked for before.
 #[inline(always)]
 pub(super) fn gather<T: Real, S: Simd<T>>(
     simd: S,
@@ -58,7 +57,6 @@ pub(super) fn gather<T: Real, S: Simd<T>>(
     span: Span,
     layout: Layout,
     with_slopes: bool,
-    fetched: bool,
     ws: &mut Workspace<T>,
 ) {
     Gather {
@@ -68,7 +66,6 @@ pub(super) fn gather<T: Real, S: Simd<T>>(
         slopes: with_slopes.then_some(&mut ws.slopes[..]),
         products: &mut ws.products,
         biases: &mut ws.biases,
-        fetched,
     }
     .run(simd);
     products_to_residuals(simd, call, span, ws);
@@ -87,7 +84,7 @@ impl<T: Real> Task<T> for Residuals<'_, T> {
     fn run<S: Simd<T>>(self, simd: S) {
         let layout = Layout::new::<T>(self.call.cols(), S::LANES);
         for span in Span::panels(self.call.cells(), layout) {
-            gather(simd, &self.call, span, layout, false, false, self.ws);
+            gather(simd, &self.call, span, layout, false, self.ws);
             self.out[span.first..][..span.cells].copy_from_slice(&self.ws.residuals[..span.cells]);
         }
     }
@@ -106,7 +103,7 @@ impl<T: Real> Task<T> for SquaredResiduals<'_, T> {
         let layout = Layout::new::<T>(self.call.cols(), S::LANES);
         let mut sum = 0.0;
         for span in Span::panels(self.call.cells(), layout) {
-            gather(simd, &self.call, span, layout, false, false, self.ws);
+            gather(simd, &self.call, span, layout, false, self.ws);
             sum += squares(&self.call, span, &self.ws.residuals);
         }
         sum
