@@ -190,10 +190,6 @@ impl Experiment for Landscape {
                         continue;
                     }
                     lines.extend(table(&here));
-                    if numbers(rows, "penalty_share").first() == Some(&share) {
-                        let name = format!("landscape-d{}-c{}", plain(d), plain(c));
-                        blocks.push(Block::figure(&name, chart(&here), ""));
-                    }
                 }
             }
         }
@@ -237,11 +233,12 @@ fn summary(rows: &[Row]) -> Block {
             "With \u{221a}(2m + 2d) columns or more, {reached} of {starts} random starts end within 10\u{207b}\u{2076} of \
              the optimum{}. With fewer, but at least as many as that optimum has, {also} of {some} do. With \
              fewer still none can, and {agree} of {fewer} end at the lowest point that any start with as \
-             many columns found: bad local minima appear below the rank of the optimum.",
+             many columns found{}.",
             match uncertified {
                 0 => ", which is certified in every case".to_owned(),
                 some => format!(" (in {some} rows that is not certified)"),
             },
+            if agree < fewer { ": there are bad local minima" } else { "" }
         ),
     )
 }
@@ -275,7 +272,7 @@ fn pooled_chart(rows: &[Row]) -> Chart {
     Chart::Lines(LineChart {
         title: "Random starts that end at the optimum".to_owned(),
         x: Axis::linear("columns R beyond the rank of the certified optimum"),
-        y: Axis::linear("share of starts").from_to(0.0, 1.05),
+        y: Axis::linear("share of starts").from_to(0.0, 1.2),
         series,
         rules: vec![Rule::Upright(0.0, "as many as the optimum has".to_owned())],
     })
@@ -321,49 +318,6 @@ fn table(rows: &[Row]) -> Vec<Vec<String>> {
             ]
         })
         .collect()
-}
-
-fn chart(rows: &[Row]) -> Chart {
-    let first = &rows[0];
-    let (least, most) = optimum_ranks(rows);
-    let series = texts(rows, "method")
-        .iter()
-        .map(|method| Series {
-            name: words::method(method).to_owned(),
-            points: numbers(rows, "columns")
-                .into_iter()
-                .map(|columns| {
-                    let here = at(rows, method, &[("columns", columns)]);
-                    let (reached, starts) = count(here.iter().copied(), "reached");
-                    let tip = format!(
-                        "{}, R = {columns}\n{reached} of {starts} starts reach the optimum",
-                        words::method(method)
-                    );
-                    Point { x: columns, y: share(&here), bar: None, tip }
-                })
-                .collect(),
-            look: Look::Curve,
-            colour: words::colour(method),
-        })
-        .collect();
-    let ranks = if least == most { plain(most) } else { format!("{least} to {most}") };
-    Chart::Lines(LineChart {
-        title: format!(
-            "d = {}, r = {}, m = {} ({} d r), penalty {} of the largest",
-            first.count("d"),
-            first.count("r"),
-            first.count("m"),
-            plain(first.number("c")),
-            plain(first.number("penalty_share"))
-        ),
-        x: Axis::log("columns R").marked(&numbers(rows, "columns")),
-        y: Axis::linear("share of starts at the certified optimum").from_to(0.0, 1.05),
-        series,
-        rules: vec![
-            Rule::Upright(most, format!("rank of the optimum: {ranks}")),
-            Rule::Upright(first.number("papers_columns"), "\u{221a}(2m + 2d)".to_owned()),
-        ],
-    })
 }
 
 #[cfg(test)]

@@ -129,12 +129,11 @@ impl Experiment for Theorem {
             Block::Note(
                 if optimal == rows.len() { Tone::Good } else { Tone::Plain },
                 format!(
-                    "The error over alpha\u{b2} stays below {} \u{221a}(d / m) at every size, and falls {}. {optimal} of {} \
+                    "The error over alpha\u{b2} stays below {constant:.2} \u{221a}(d / m) at every size, and falls {}. {optimal} of {} \
                      random starts of L-BFGS ended at the certified global optimum, as the theorem has it. \
-                     The bound is generous: predicting zero everywhere has the error in the last but two \
-                     columns, which is below alpha\u{b2}, too. What carries the claim is that curves \
+                     The bound is generous: predicting zero everywhere is below alpha\u{b2}, too (see \u{201c}the same of \
+                     zero\u{201d}), and with few observations these constants shrink nearly everything to zero. What carries the claim is that curves \
                      of different d lie close together.",
-                    plain(constant),
                     match exponent(rows) {
                         Some(power) => format!(
                             "like its power {power:.1} once it is below half of what zero has"
@@ -147,7 +146,7 @@ impl Experiment for Theorem {
             Block::figure(
                 "theorem",
                 chart(rows, constant),
-                "Each point has the same m / d for every d. If the sample complexity were more than \
+                "Medians, from the smallest to the largest. Points at one place have the same m / d. If the sample complexity were more than \
                  linear, larger d would lie higher.",
             ),
             Block::table(
@@ -226,7 +225,7 @@ fn chart(rows: &[Row], constant: f64) -> Chart {
         })
         .collect();
     series.push(Series {
-        name: format!("{} \u{221a}(d / m)", plain(constant)),
+        name: format!("{constant:.2} \u{221a}(d / m)"),
         points: plenty
             .iter()
             .rev()
@@ -241,7 +240,7 @@ fn chart(rows: &[Row], constant: f64) -> Chart {
     Chart::Lines(LineChart {
         title: "Mean squared error over alpha\u{b2}".to_owned(),
         x: Axis::log("\u{221a}(d / m)"),
-        y: Axis::log("mean squared error / alpha\u{b2} (median, smallest to largest)"),
+        y: Axis::log("mean squared error / alpha\u{b2}"),
         series,
         rules: Vec::new(),
     })
