@@ -63,3 +63,32 @@ pub(super) fn fit_with_hold_out(drawn: &Trialled, seed: u64) -> Result<(Fit<f64>
     let fitted = fit(data, &config, &mut Silent)?;
     Ok((fitted, clock.elapsed().as_secs_f64()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::Trial;
+    use quadfill::model::Kernel;
+
+    #[test]
+    fn a_penalty_is_found_that_tells_noise_from_structure() {
+        let spec = ModelSpec::quadratic(Kernel::pairwise(3), 2);
+        let trial = Trial {
+            spec: spec.clone(),
+            sizes: vec![10; 3],
+            observations: 300,
+            noise: 0.2,
+            seed: 1,
+        };
+        let drawn = trial.draw().expect("drawn");
+        let (fitted, _) = fit_with_hold_out(&drawn, 1).expect("fitted");
+        let largest = largest_penalty(&spec, drawn.observations().expect("data"), 1);
+        assert!(fitted.penalty > 0.0 && fitted.penalty < largest);
+        let error = drawn.test_error(&fitted.spec, &fitted.parameters);
+        assert!(error < 0.2, "worse than the noise: {error}");
+        let mut all = drawn.config(Method::Sdp);
+        (all.solver, all.penalty) = (Solver::Sdp(Some(SdpForm::Objective)), Some(1.01 * largest));
+        let (zero, _) = drawn.fit(&all).expect("fitted");
+        assert!(drawn.test_error(&zero.spec, &zero.parameters) > 0.999);
+    }
+}

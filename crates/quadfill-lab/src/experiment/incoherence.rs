@@ -40,8 +40,8 @@ impl Experiment for Incoherence {
     }
 
     fn cells(&self, extent: &Extent) -> Vec<Row> {
-        let sizes: &[usize] = extent.effort.pick(&[25, 50, 100], &[50, 100], &[50, 100, 200]);
-        let plenty: &[f64] = extent.effort.pick(&[8.0], &[5.0, 8.0, 10.0], &[5.0, 8.0, 10.0]);
+        let sizes: &[usize] = extent.effort.pick(&[50, 100], &[50, 100, 200], &[25, 50, 100, 200]);
+        let plenty: &[f64] = extent.effort.pick(&[5.0, 8.0], &[5.0, 8.0], &[5.0, 8.0, 15.0]);
         let mut cells = Vec::new();
         for &d in sizes {
             for &c in plenty {
@@ -60,7 +60,7 @@ impl Experiment for Incoherence {
         let [longest, truth] = [&fit.parameters, &trial.factors()?].map(longest_row);
         let values = singular_values(&fit.parameters);
         let beyond = |count: usize| {
-            let tail: f64 = values.iter().skip(count).sum();
+            let tail = values.iter().skip(count).fold(0.0, |tail, value| tail + value);
             tail / values.iter().sum::<f64>()
         };
         Ok(vec![
@@ -69,8 +69,8 @@ impl Experiment for Incoherence {
                 .with("incoherence", longest)
                 .with("incoherence_squared", longest * longest)
                 .with("incoherence_of_truth", truth)
-                .with("beyond_r", beyond(RANK))
-                .with("beyond_3r", beyond(3 * RANK))
+                .with("beyond_r", beyond(trial.spec.rank))
+                .with("beyond_3r", beyond(3 * trial.spec.rank))
                 .with("seconds", seconds),
         ])
     }
@@ -100,21 +100,26 @@ impl Experiment for Incoherence {
                 ]);
             }
         }
-        let worst = |name: &str| {
-            rows.iter()
-                .filter(|row| row.is("recovered"))
-                .map(|row| row.number(name))
-                .fold(0.0, f64::max)
+        let most = |recovered: bool, what: &dyn Fn(&Row) -> f64| {
+            let some = rows.iter().filter(|row| row.is("recovered") == recovered);
+            some.map(what).fold(0.0, f64::max)
+        };
+        let away = |row: &Row| {
+            (row.number("incoherence") / row.number("incoherence_of_truth") - 1.0).abs()
         };
         vec![
             Block::Note(
                 Tone::Plain,
                 format!(
-                    "The optimum is as incoherent as the true factors, whose longest row grows like \
-                     \u{221a}(log d) only. Where the tensor was recovered, the singular values of X beyond the \
-                     top r are at most {} of the whole, and those beyond the top 3r at most {}.",
-                    plain(worst("beyond_r")),
-                    plain(worst("beyond_3r"))
+                    "Where the tensor is recovered the optimum is as incoherent as the true factors, within {}, \
+                     and their longest row grows like \u{221a}(log d) only. There the singular values of X beyond \
+                     the top r are at most {} of the whole, and those beyond the top 3r at most {}. Where there \
+                     are too few observations for the SDP the rows are no longer, but up to {} of the whole \
+                     is beyond the top 3r.",
+                    plain(most(true, &away)),
+                    plain(most(true, &|row| row.number("beyond_r"))),
+                    plain(most(true, &|row| row.number("beyond_3r"))),
+                    plain(most(false, &|row| row.number("beyond_3r")))
                 ),
             ),
             Block::figure(
@@ -238,6 +243,17 @@ fn chart(rows: &[Row]) -> Chart {
 mod tests {
     use super::*;
     use quadfill::model::{Kernel, ModelSpec};
+
+    #[test]
+    fn an_optimum_that_is_the_truth_is_as_incoherent_and_of_its_rank() {
+        let cell = recovery::cell("sdp", 12, 2, 12.0, 1);
+        let row = Incoherence.measure(&cell).expect("measured").remove(0);
+        assert!(row.is("recovered"), "{}", row.key());
+        let (found, truth) = (row.number("incoherence"), row.number("incoherence_of_truth"));
+        assert!((found / truth - 1.0).abs() < 1e-2, "{found} {truth}");
+        assert!(row.number("beyond_r") < 1e-3 && row.number("beyond_3r") < 1e-4);
+        assert!((row.number("incoherence_squared") - found * found).abs() < 1e-12);
+    }
 
     #[test]
     fn rows_and_columns_are_measured() {

@@ -22,7 +22,7 @@ const REACHED: f64 = 1e-6;
 /// Iterations that a start may take.
 const PATIENCE: usize = 20_000;
 /// A start has converged when the objective falls by less than this share in a step.
-const TOLERANCE: f64 = 1e-13;
+const TOLERANCE: f64 = 1e-11;
 
 /// The smallest R that the paper asks for: the square root of `2m + 2d`.
 fn papers_rank(m: usize, d: usize) -> usize {
@@ -37,8 +37,8 @@ fn safe_rank(m: usize, d: usize) -> usize {
 /// Ranks from the planted one up, closer together where something happens.
 fn ranks(r: usize, m: usize, d: usize) -> Vec<usize> {
     let (paper, safe) = (papers_rank(m, d), safe_rank(m, d));
-    let mut ranks: Vec<usize> = (r..r + 6).collect();
-    ranks.extend([8, 10, 12, 16, 24].iter().map(|more| r + more).filter(|&rank| rank < paper));
+    let mut ranks: Vec<usize> = (r..paper.min(r + 10)).collect();
+    ranks.extend([12, 16, 24, 32].iter().map(|more| r + more).filter(|&rank| rank < paper));
     ranks.extend([paper, safe]);
     ranks.sort_unstable();
     ranks.dedup();
@@ -55,8 +55,9 @@ impl Experiment for Landscape {
     }
 
     fn question(&self) -> &'static str {
-        "With enough columns every local minimum is a global one. How many are enough? Many random \
-         starts at one penalty on noisy data: which share ends at the optimum over all ranks, as certified?"
+        "With enough columns every local minimum is a global one. How many are enough? Many random starts \
+         at one penalty on noisy data: which share ends at the optimum over all ranks, as certified? And \
+         with fewer columns than that optimum has, do they at least all end at the same height?"
     }
 
     fn paper(&self) -> &'static str {
@@ -69,13 +70,14 @@ impl Experiment for Landscape {
         let tensors: &[(usize, usize)] =
             extent.effort.pick(&[(10, 2)], &[(10, 2), (20, 3)], &[(10, 2), (20, 3), (40, 5)]);
         let starts = extent.effort.pick(20, 30, 100);
+        let shares: &[f64] = extent.effort.pick(&[0.1, 0.01], &[0.1, 0.01], &[0.1, 0.01, 0.001]);
         let mut cells = Vec::new();
         for &(d, r) in tensors {
             for c in [3.0, 5.0, 10.0] {
                 for rank in ranks(r, observations(c, d, r), d) {
-                    for share in [0.1, 0.01] {
+                    for &share in shares {
                         for method in ["lbfgs", "als"] {
-                            for seed in extent.seeds(3, 3, 5) {
+                            for seed in extent.seeds(2, 3, 5) {
                                 cells.push(
                                     recovery::cell(method, d, r, c, seed)
                                         .with("alpha", NOISE)
@@ -138,6 +140,9 @@ impl Experiment for Landscape {
             unfinished += usize::from(over >= REACHED && end.status == Status::SweepLimit);
             excess.push(over);
         }
+        // Against the lowest end of all, where fewer columns cannot reach the optimum.
+        let least = excess.iter().copied().fold(f64::INFINITY, f64::min);
+        let at_lowest = excess.iter().filter(|&over| over - least < REACHED).count();
         Ok(vec![
             drawn
                 .row(cell)
@@ -150,7 +155,8 @@ impl Experiment for Landscape {
                 .with("safe_columns", safe_rank(trial.observations, trial.sizes[0]))
                 .with("reached", reached)
                 .with("unfinished", unfinished)
-                .with("share_reached", reached as f64 / starts as f64)
+                .with("at_lowest", at_lowest)
+                .with("smallest_excess", least)
                 .with("largest_excess", excess.iter().copied().fold(0.0, f64::max)),
         ])
     }
@@ -160,7 +166,16 @@ impl Experiment for Landscape {
     }
 
     fn findings(&self, rows: &[Row]) -> Vec<Block> {
-        let mut blocks = vec![self.summary(rows)];
+        let mut blocks = vec![
+            summary(rows),
+            Block::figure(
+                "landscape",
+                pooled_chart(rows),
+                "All settings together, by how many columns there are beyond the rank of the certified \
+                 optimum. Below zero nobody can reach it; there the dashed lines tell whether the starts at \
+                 least agree, so where these are below 1 there are bad local minima.",
+            ),
+        ];
         let mut lines = Vec::new();
         for d in numbers(rows, "d") {
             for c in numbers(rows, "c") {
@@ -175,8 +190,6 @@ impl Experiment for Landscape {
                         continue;
                     }
                     lines.extend(table(&here));
-                    let name = format!("landscape-d{}-c{}-p{}", plain(d), plain(c), plain(share));
-                    blocks.push(Block::figure(&name, chart(&here), ""));
                 }
             }
         }
@@ -198,40 +211,77 @@ impl Experiment for Landscape {
     }
 }
 
-impl Landscape {
-    fn summary(&self, rows: &[Row]) -> Block {
-        let enough: Vec<&Row> =
-            rows.iter().filter(|row| row.count("columns") >= row.count("papers_columns")).collect();
-        let starts: usize = enough.iter().map(|row| row.count("starts")).sum();
-        let reached: usize = enough.iter().map(|row| row.count("reached")).sum();
-        let uncertified = rows.iter().filter(|row| !row.is("certified")).count();
-        let beyond = rows
-            .iter()
-            .filter(|row| row.count("columns") > row.count("optimum_rank"))
-            .fold((0, 0), |(reached, starts), row| {
-                (reached + row.count("reached"), starts + row.count("starts"))
-            });
-        Block::Note(
-            if reached == starts && uncertified == 0 { Tone::Good } else { Tone::Warn },
-            format!(
-                "With \u{221a}(2m + 2d) columns or more, {reached} of {starts} random starts end within 10\u{207b}\u{2076} of \
-                 the optimum{}. With merely more columns than the optimum has, {} of {} do: far fewer \
-                 columns than the theorem asks for are enough here.",
-                match uncertified {
-                    0 => ", which is certified in every case".to_owned(),
-                    some => format!(" (in {some} rows that is not certified)"),
-                },
-                beyond.0,
-                beyond.1
-            ),
-        )
+/// How many of how many starts.
+fn count<'a>(rows: impl Iterator<Item = &'a Row>, name: &str) -> (usize, usize) {
+    rows.fold((0, 0), |(some, all), row| (some + row.count(name), all + row.count("starts")))
+}
+
+/// Columns beyond the rank of the optimum.
+fn beyond(row: &Row) -> i64 {
+    row.count("columns") as i64 - row.count("optimum_rank") as i64
+}
+
+fn summary(rows: &[Row]) -> Block {
+    let enough = |row: &&Row| row.count("columns") >= row.count("papers_columns");
+    let (reached, starts) = count(rows.iter().filter(enough), "reached");
+    let (also, some) = count(rows.iter().filter(|row| beyond(row) >= 0 && !enough(row)), "reached");
+    let (agree, fewer) = count(rows.iter().filter(|row| beyond(row) < 0), "at_lowest");
+    let uncertified = rows.iter().filter(|row| !row.is("certified")).count();
+    Block::Note(
+        if reached == starts && uncertified == 0 { Tone::Good } else { Tone::Warn },
+        format!(
+            "With \u{221a}(2m + 2d) columns or more, {reached} of {starts} random starts end within 10\u{207b}\u{2076} of \
+             the optimum{}. With fewer, but at least as many as that optimum has, {also} of {some} do. With \
+             fewer still none can, and {agree} of {fewer} end at the lowest point that any start with as \
+             many columns found{}.",
+            match uncertified {
+                0 => ", which is certified in every case".to_owned(),
+                some => format!(" (in {some} rows that is not certified)"),
+            },
+            if agree < fewer { ": there are bad local minima" } else { "" }
+        ),
+    )
+}
+
+/// The shares of all settings against columns beyond the rank of the optimum.
+fn pooled_chart(rows: &[Row]) -> Chart {
+    const SHOWN: std::ops::RangeInclusive<i64> = -8..=12;
+    let mut series = Vec::new();
+    for method in texts(rows, "method") {
+        for (words_after, name, look) in [
+            ("at the certified optimum", "reached", Look::Curve),
+            ("at the lowest end found with R columns", "at_lowest", Look::Dashed),
+        ] {
+            let points = SHOWN
+                .filter_map(|more| {
+                    let here =
+                        rows.iter().filter(|row| row.text("method") == method && beyond(row) == more);
+                    let (some, all) = count(here, name);
+                    let tip = format!(
+                        "{}, {more} columns beyond the optimum\u{2019}s\n{some} of {all} starts {words_after}",
+                        words::method(&method)
+                    );
+                    let y = some as f64 / all as f64;
+                    (all > 0).then_some(Point { x: more as f64, y, bar: None, tip })
+                })
+                .collect();
+            let name = format!("{}, {words_after}", words::method(&method));
+            series.push(Series { name, points, look, colour: words::colour(&method) });
+        }
     }
+    Chart::Lines(LineChart {
+        title: "Random starts that end at the optimum".to_owned(),
+        x: Axis::linear("columns R beyond the rank of the certified optimum"),
+        y: Axis::linear("share of starts").from_to(0.0, 1.2),
+        series,
+        rules: vec![Rule::Upright(0.0, "as many as the optimum has".to_owned())],
+    })
 }
 
 /// The share of starts at one number of columns, over all seeds.
 fn share(rows: &[&Row]) -> f64 {
-    let starts: usize = rows.iter().map(|row| row.count("starts")).sum();
-    rows.iter().map(|row| row.count("reached")).sum::<usize>() as f64 / starts as f64
+    let (reached, starts) = count(rows.iter().copied(), "reached");
+    reached as f64 / starts as f64
 }
 
 /// The ranks of the optima, as a range.
@@ -270,53 +320,29 @@ fn table(rows: &[Row]) -> Vec<Vec<String>> {
         .collect()
 }
 
-fn chart(rows: &[Row]) -> Chart {
-    let first = &rows[0];
-    let (least, most) = optimum_ranks(rows);
-    let series = texts(rows, "method")
-        .iter()
-        .map(|method| Series {
-            name: words::method(method).to_owned(),
-            points: numbers(rows, "columns")
-                .into_iter()
-                .map(|columns| {
-                    let here = at(rows, method, &[("columns", columns)]);
-                    let starts: usize = here.iter().map(|row| row.count("starts")).sum();
-                    let reached: usize = here.iter().map(|row| row.count("reached")).sum();
-                    let tip = format!(
-                        "{}, R = {columns}\n{reached} of {starts} starts reach the optimum",
-                        words::method(method)
-                    );
-                    Point { x: columns, y: share(&here), bar: None, tip }
-                })
-                .collect(),
-            look: Look::Curve,
-            colour: words::colour(method),
-        })
-        .collect();
-    let ranks = if least == most { plain(most) } else { format!("{least} to {most}") };
-    Chart::Lines(LineChart {
-        title: format!(
-            "d = {}, r = {}, m = {} ({} d r), penalty {} of the largest",
-            first.count("d"),
-            first.count("r"),
-            first.count("m"),
-            plain(first.number("c")),
-            plain(first.number("penalty_share"))
-        ),
-        x: Axis::log("columns R").marked(&numbers(rows, "columns")),
-        y: Axis::linear("share of starts at the certified optimum").from_to(0.0, 1.0),
-        series,
-        rules: vec![
-            Rule::Upright(most, format!("rank of the optimum: {ranks}")),
-            Rule::Upright(first.number("papers_columns"), "\u{221a}(2m + 2d)".to_owned()),
-        ],
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn columns_enough_reach_the_optimum_and_fewer_than_it_has_do_not() {
+        let measure = |method: &str, columns: usize| {
+            let cell = recovery::cell(method, 8, 2, 4.0, 1)
+                .with("alpha", NOISE)
+                .with("penalty_share", 0.05)
+                .with("columns", columns)
+                .with("starts", 4);
+            Landscape.measure(&cell).expect("measured").remove(0)
+        };
+        let enough = measure("lbfgs", safe_rank(64, 8));
+        assert!(enough.is("certified"), "{}", enough.key());
+        assert_eq!((enough.count("reached"), enough.count("at_lowest")), (4, 4));
+        let rank = enough.count("optimum_rank");
+        assert!(rank > 2, "{}", enough.key());
+        let fewer = measure("als", rank - 1);
+        assert_eq!(fewer.count("reached"), 0, "{}", fewer.key());
+        assert!(fewer.number("smallest_excess") > REACHED && beyond(&fewer) == -1);
+    }
 
     #[test]
     fn ranks_end_with_what_the_theorem_asks_for() {

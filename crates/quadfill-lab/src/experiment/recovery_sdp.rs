@@ -22,7 +22,7 @@ impl Experiment for RecoverySdp {
 
     fn question(&self) -> &'static str {
         "How many observations does the smallest-trace program need to recover a quadratic tensor of \
-         rank 5, as the modes grow? It does not know the rank, and needs no start. The path beside it."
+         rank 5, as the modes grow? It does not know the rank, and needs no start. Plain ALS and the path beside it."
     }
 
     fn paper(&self) -> &'static str {
@@ -41,7 +41,7 @@ impl Experiment for RecoverySdp {
             &[2.0, 3.0, 3.5, 4.0, 5.0, 5.5, 6.0, 6.5, 7.0, 7.5, 8.0, 9.0, 10.0],
         );
         let mut cells = Vec::new();
-        for method in [Method::Sdp, Method::Path] {
+        for method in [Method::Als, Method::Sdp, Method::Path] {
             for &d in sizes {
                 for &c in plenty {
                     for seed in extent.seeds(3, 3, 5) {
@@ -76,10 +76,12 @@ impl Experiment for RecoverySdp {
             Block::Note(
                 Tone::Plain,
                 format!(
-                    "The SDP recovers every tensor from {}; the path, which is told the rank, from {}. \
+                    "The SDP recovers every tensor from {}; plain ALS from {}; the path from {}. These two are \
+                     told the rank. \
                      Where the SDP fails it is solved all the same: the matrix of smallest trace \
                      that reproduces the data is then another tensor.",
                     needs("sdp").join(", "),
+                    needs("als").join(", "),
                     needs("path").join(", ")
                 ),
             ),

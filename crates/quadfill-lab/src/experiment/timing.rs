@@ -76,7 +76,7 @@ impl Experiment for Timing {
             &[50, 100, 200, 500, 1000, 2000, 5000],
         );
         let mut cells = Vec::new();
-        let largest_convex = extent.effort.pick(50, 100, 200);
+        let largest_convex = extent.effort.pick(100, 100, 200);
         for method in ["als", "path", "gd", "sdp"] {
             for &d in sizes.iter().filter(|&&d| method != "sdp" || d <= largest_convex) {
                 for seed in extent.seeds(3, 3, 5) {
