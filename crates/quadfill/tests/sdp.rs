@@ -154,7 +154,8 @@ proptest! {
         // Optimality: X and S positive semidefinite, S X = 0, no slope by the biases.
         let (x, biases) = point(&fit);
         let (slope, bias_slope) = program.slope(&x, &biases);
-        let size = slope.iter().map(|s| s.abs()).fold(0.0, f64::max);
+        // Where X has full rank S vanishes: what cancels in it is as large as the penalty.
+        let size = slope.iter().map(|s| s.abs()).fold(PENALTY, f64::max);
         let smallest = dense::symmetric_eigen(&slope, rows).unwrap().values[0];
         prop_assert!(smallest >= -1e-5 * size, "{smallest} of {size}");
         let inner: f64 = slope.iter().zip(&x).map(|(s, x)| s * x).sum();

@@ -200,11 +200,6 @@ impl Admm {
         self.dual_residual = self.rho * moved.sqrt() / costs.max(f64::MIN_POSITIVE);
     }
 
-    /// The copy of the diagonal that its own terms have settled on, where there are any.
-    pub(super) fn diagonal_copy(&self) -> Option<&[f64]> {
-        self.diagonal.as_ref().map(|copied| copied.entries.as_slice())
-    }
-
     /// Writes where the data step starts from: the positive matrix less prices and linear costs.
     fn aim(&mut self, program: &Program) {
         let n = program.order();

@@ -1,16 +1,12 @@
 //! How far a point is from the optimum, by weak duality.
 //!
-//! With a penalty, the program is convex and lies above its tangent planes. For any numbers `v_t` and
-//! any diagonal `d`, every feasible `X'` has
+//! With a penalty, the program is convex and `S` is its slope at `X`, so for every feasible `X'`
 //!
 //! ```text
-//! F(X') >= <S, X'> - sum of (v_t y_t + v_t^2 / (4 share_t)) + sum of (q(d_i) - q'(d_i) d_i)
-//!          - sum over biases of g_b^2 / (4 ridge)
-//! S      = sum of v_t A_t + diag(L + q'(d)) + C,      g = sum of v_t (biases of t)
+//! F(X) - F(X') <= <S, X> - <S, X'> + sum over biases of g_b^2 / (4 ridge)
 //! ```
 //!
-//! with `q` the quartic penalty. Two planes are tried: the one that touches at `X`, where `v` are the slopes
-//! of the data term, and the one of the multipliers. What is missing is a lower bound on `<S, X'>`. In the objective form `<L, X'> <= F(X)` for the
+//! and what is missing is a lower bound on `<S, X'>`. In the objective form `<L, X'> <= F(X)` for the
 //! optimal `X'`, `L` being the row penalties, so `<S, X'> >= min(0, mu) F(X)` with `mu` the smallest
 //! eigenvalue of `L^-1/2 S L^-1/2`. In the penalised form the trace is at most `tau`, so
 //! `<S, X'> >= min(0, mu) tau` with `mu` the smallest eigenvalue of `S`.
@@ -21,7 +17,6 @@
 use super::SdpForm;
 use super::admm::Admm;
 use super::program::Program;
-use quadfill_kernels::dense::PsdCone;
 use quadfill_kernels::sum;
 
 /// A lower bound on the optimum and what it was compared with.
@@ -48,8 +43,9 @@ pub(super) fn at(
     work: &mut [f64],
 ) -> Option<Bound> {
     let n = program.order();
-    let residuals = program.residuals(matrix, &admm.data.biases);
-    let value = program.value(matrix, &admm.data.biases, &residuals);
+    let biases = &admm.data.biases;
+    let residuals = program.residuals(matrix, biases);
+    let value = program.value(matrix, biases, &residuals);
     let lower = if program.is_exact() {
         let multipliers: Vec<f64> = admm.data.multipliers.iter().map(|m| -m).collect();
         let reward = sum::dot(&multipliers, &program.sensing.values);
@@ -59,58 +55,51 @@ pub(super) fn at(
         let dearest = -admm.cone.smallest(work)?;
         if reward > 0.0 && dearest > 0.0 { reward / dearest } else { 0.0 }
     } else {
-        let diagonal: Vec<f64> = (0..n).map(|i| matrix[i * n + i]).collect();
         let slopes = program.data_slopes(&residuals);
-        let here = tangent(program, value, &slopes, &diagonal, &mut admm.cone, work)?;
-        // The multipliers see how far the two matrices have moved, not how far they differ.
-        let multipliers = std::mem::take(&mut admm.data.multipliers);
-        let copied = admm.diagonal_copy().unwrap_or(&diagonal).to_vec();
-        let there = tangent(program, value, &multipliers, &copied, &mut admm.cone, work);
-        admm.data.multipliers = multipliers;
+        let mut along = vec![0.0; residuals.len()];
+        program.sensing.forward_matrix(matrix, &mut along);
+        let mut inner = vec![sum::dot(&slopes, &along)];
+        fill_slope(program, matrix, &slopes, work);
+        for i in 0..n {
+            let entry = matrix[i * n + i];
+            let curved = program.diagonal.as_ref().map_or(0.0, |term| term.slope(entry));
+            inner.push((program.rows[i] + curved) * entry);
+            if let Some(c) = &program.perturbation {
+                inner.push(sum::dot(c.row(i), &matrix[i * n..][..n]));
+            }
+        }
+        if let Some(ridge) = program.bias_ridge {
+            let mut slope = vec![0.0; n];
+            program.sensing.bias_slope(&slopes, &mut slope);
+            for (s, b) in slope.iter().zip(biases) {
+                inner.push((s + 2.0 * ridge * b).powi(2) / (4.0 * ridge));
+            }
+        }
+        let mass = if program.form == SdpForm::Objective {
+            scale_rows(work, &program.rows);
+            value
+        } else {
+            program.trace_bound().expect("the penalised form has a bound on the trace")
+        };
+        let steepest = (-admm.cone.smallest(work)?).max(0.0);
         // Every term is at least zero, so zero is a bound, too.
-        here.max(there?).max(0.0)
+        (value - sum::ordered_sum(&inner) - steepest * mass).max(0.0)
     };
     Some(Bound { value, lower })
 }
 
-/// What the tangent plane with the data slopes `v` and the diagonal term's slopes at `diagonal` is at
-/// least, where the objective is at most `value`.
-fn tangent(
-    program: &Program,
-    value: f64,
-    v: &[f64],
-    diagonal: &[f64],
-    cone: &mut PsdCone,
-    work: &mut [f64],
-) -> Option<f64> {
+/// `S`: the slope of everything at `matrix`.
+fn fill_slope(program: &Program, matrix: &[f64], slopes: &[f64], out: &mut [f64]) {
     let n = program.order();
-    let sensing = &program.sensing;
-    let cells = v.iter().zip(&sensing.values).zip(&sensing.shares);
-    let mut terms: Vec<f64> = cells.map(|((v, y), share)| -v * y - v * v / (4.0 * share)).collect();
-    let curved = |i: usize| program.diagonal.as_ref().map_or(0.0, |term| term.slope(diagonal[i]));
-    if let Some(term) = &program.diagonal {
-        terms.extend((0..n).map(|i| term.value(diagonal[i]) - curved(i) * diagonal[i]));
-    }
-    if let Some(ridge) = program.bias_ridge {
-        let mut slope = vec![0.0; n];
-        sensing.bias_slope(v, &mut slope);
-        terms.extend(slope.iter().map(|s| -s * s / (4.0 * ridge)));
-    }
-    for (i, row) in work.chunks_exact_mut(n).enumerate() {
+    for (i, row) in out.chunks_exact_mut(n).enumerate() {
         match &program.perturbation {
             Some(c) => row.copy_from_slice(c.row(i)),
             None => row.fill(0.0),
         }
-        row[i] += program.rows[i] + curved(i);
+        let entry = matrix[i * n + i];
+        row[i] += program.rows[i] + program.diagonal.as_ref().map_or(0.0, |term| term.slope(entry));
     }
-    sensing.add_slope(v, work);
-    let mass = if program.form == SdpForm::Objective {
-        scale_rows(work, &program.rows);
-        value
-    } else {
-        program.trace_bound().expect("the penalised form has a bound on the trace")
-    };
-    Some(sum::ordered_sum(&terms) + cone.smallest(work)?.min(0.0) * mass)
+    program.sensing.add_slope(slopes, out);
 }
 
 /// Divides by the roots of `rows` from both sides.
