@@ -186,7 +186,10 @@ impl ConvexProgram {
                 }
             }
         }
-        let step = solve(hessian, gradient.iter().map(|g| -g).collect());
+        let Some(step) = solve(hessian, gradient.iter().map(|g| -g).collect()) else {
+            // The barrier has faded below the rounding of the data.
+            return 0.0;
+        };
         let promise: f64 = -step.iter().zip(&gradient).map(|(s, g)| s * g).sum::<f64>();
         let before = self.guarded(x, biases, barrier);
         let mut length = 1.0;
@@ -245,13 +248,15 @@ fn invert(a: &[f64], n: usize) -> Vec<f64> {
         .collect()
 }
 
-/// Gaussian elimination with row exchanges.
-fn solve(mut a: Vec<f64>, mut b: Vec<f64>) -> Vec<f64> {
+/// Gaussian elimination with row exchanges, where there is one solution.
+fn solve(mut a: Vec<f64>, mut b: Vec<f64>) -> Option<Vec<f64>> {
     let n = b.len();
     for k in 0..n {
         let size = |i: usize, a: &[f64]| a[i * n + k].abs();
         let pivot = (k..n).max_by(|&i, &j| size(i, &a).total_cmp(&size(j, &a))).unwrap_or(k);
-        assert!(a[pivot * n + k] != 0.0, "the system has one solution");
+        if a[pivot * n + k] == 0.0 {
+            return None;
+        }
         for j in 0..n {
             a.swap(k * n + j, pivot * n + j);
         }
@@ -270,7 +275,7 @@ fn solve(mut a: Vec<f64>, mut b: Vec<f64>) -> Vec<f64> {
         let known: f64 = (k + 1..n).map(|j| a[k * n + j] * b[j]).sum();
         b[k] = (b[k] - known) / a[k * n + k];
     }
-    b
+    Some(b)
 }
 
 #[cfg(test)]

@@ -168,12 +168,12 @@ struct SearchFlags {
 type Rank = Option<usize>;
 
 /// The rank of solvers that cannot find one.
-const PLAIN_RANK: usize = 10;
+pub(crate) const PLAIN_RANK: usize = 10;
 /// The most columns that are tried on held-out data, and at a given penalty.
 const MOST_COLUMNS: usize = 64;
 const MOST_COLUMNS_AT_PENALTY: usize = 512;
 /// The most that a convex program keeps where no rank is given.
-const MOST_CONVEX_COLUMNS: usize = 4096;
+pub(crate) const MOST_CONVEX_COLUMNS: usize = 4096;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Bias {
@@ -349,13 +349,12 @@ impl FitFlags {
         if self.resume && !matches!(solver, Solver::Path | Solver::Als) {
             bail!("--resume is for the solvers path and als, which keep checkpoints: leave it out");
         }
-        let plain = choice.theory == Some(Alpha::Auto);
         let rank = match (choice.rank, search.solver) {
             (Some(rank), _) => rank,
             (None, SolverName::Path) if choice.theory.is_none() && choice.implicit.is_none() => {
                 None
             }
-            (None, SolverName::Sdp) if !plain => Some(MOST_CONVEX_COLUMNS),
+            (None, SolverName::Sdp) => Some(MOST_CONVEX_COLUMNS),
             (None, _) => Some(PLAIN_RANK),
         };
         let most = if choice.penalty.is_some() { MOST_COLUMNS_AT_PENALTY } else { MOST_COLUMNS };

@@ -23,7 +23,7 @@ pub(crate) use demo::DemoFlags;
 pub(crate) use evaluate::EvaluateFlags;
 pub(crate) use explain::ExplainFlags;
 pub(crate) use export::ExportFlags;
-pub(crate) use fit::{FitFlags, FitPlan, Precision, TestSource};
+pub(crate) use fit::{FitFlags, FitPlan, MOST_CONVEX_COLUMNS, PLAIN_RANK, Precision, TestSource};
 pub(crate) use inspect::InspectFlags;
 pub(crate) use learn::{FoldInFlags, UpdateFlags};
 pub(crate) use model::describe;

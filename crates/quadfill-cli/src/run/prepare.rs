@@ -10,7 +10,7 @@ use quadfill_io::{Binning, ColumnPlaces, ReadData, ReadOptions, read};
 
 use super::judge::TestSet;
 use super::tie::{find_mode, tie};
-use crate::flags::{Alpha, FitPlan, TestSource};
+use crate::flags::{Alpha, FitPlan, MOST_CONVEX_COLUMNS, PLAIN_RANK, TestSource};
 
 /// Data, settings that fit them, and what to judge by.
 pub(super) struct Prepared<T> {
@@ -83,7 +83,11 @@ fn recipe<T: Real>(alpha: Alpha, data: &Observations<T>, config: &FitConfig) -> 
     let model = &config.model;
     Ok(match alpha {
         Alpha::Given(alpha) => Theory::new(model, &data.sizes(), data.len(), alpha)?,
-        Alpha::Auto => Theory::estimate(data.clone(), model, config.seed)?,
+        Alpha::Auto => {
+            // A convex program finds its rank; the fit before it needs one.
+            let rank = if model.rank == MOST_CONVEX_COLUMNS { PLAIN_RANK } else { model.rank };
+            Theory::estimate(data.clone(), &model.clone().with_rank(rank), config.seed)?
+        }
     })
 }
 

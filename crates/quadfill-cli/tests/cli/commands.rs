@@ -282,6 +282,13 @@ fn the_theorems_settings_are_taken_and_told() {
     let convex = place.json(&[&base[..], &["--theory", "9", "--solver", "sdp"]].concat());
     assert_eq!(convex["sdp"]["form"], "penalised");
     assert!(convex["sdp"]["trace_bound"].as_f64().unwrap() > 0.0, "{convex}");
+    // The rank of the fit that alpha is taken from does not limit the program's.
+    let convex = place.json(&[&base[..], &["--theory", "auto", "--solver", "sdp"]].concat());
+    assert_eq!(
+        (&convex["rank"], &convex["sdp"]["truncated"]),
+        (&convex["sdp"]["rank"], &false.into())
+    );
+    assert!(convex["rank"].as_u64().unwrap() > 10, "{convex}");
 }
 
 #[test]

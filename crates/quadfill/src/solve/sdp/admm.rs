@@ -1,6 +1,7 @@
 //! The alternating direction method of multipliers: a step towards the data, a projection onto the
 //! positive semidefinite matrices, and multipliers that make the two agree.
 
+use super::anderson::Anderson;
 use super::data_step::DataStep;
 use super::program::Program;
 use quadfill_kernels::dense::PsdCone;
@@ -16,6 +17,11 @@ const IN_BALANCE: f64 = 2.0;
 /// The most that one look changes the weight.
 const MOST_CHANGE: f64 = 10.0;
 
+/// Iterations from one extrapolation to the next. The plain ones between show what it was worth.
+const JUMP_EVERY: usize = 5;
+/// An extrapolated point from where the next step is longer than before by this factor is given up.
+const WORTHWHILE: f64 = 2.0;
+
 /// Two matrices that are to become one, and what their difference costs.
 pub(super) struct Admm {
     /// The one that suits the data.
@@ -29,6 +35,9 @@ pub(super) struct Admm {
     diagonal: Option<Copied>,
     pub(super) data: DataStep,
     pub(super) cone: PsdCone,
+    anderson: Anderson,
+    /// After an extrapolation: where the plain step led, and how far that was.
+    jumped: Option<(Vec<f64>, f64)>,
     rho: f64,
     iterations: usize,
     next_balance: usize,
@@ -75,6 +84,8 @@ impl Admm {
                 .then(|| Copied { entries: vec![0.0; n], price: vec![0.0; n] }),
             data,
             cone: PsdCone::new(n),
+            anderson: Anderson::default(),
+            jumped: None,
             rho,
             iterations: 0,
             next_balance: FIRST_BALANCE,
@@ -87,44 +98,98 @@ impl Admm {
 
     /// One iteration. Returns whether the projection succeeded.
     pub(super) fn step(&mut self, program: &Program) -> bool {
-        let n = program.order();
+        let from = self.state();
         self.aim(program);
         // The data step need not be better than what is still to be gained.
         let accuracy = (1e-3 * self.primal_residual).clamp(1e-13, 1e-4);
         self.data.solve(program, self.rho, accuracy, &mut self.suited);
-        for ((price, x), z) in self.price.iter_mut().zip(&self.suited).zip(&self.positive) {
-            *price += OVER_RELAXATION * x + (1.0 - OVER_RELAXATION) * z;
+        let to = self.relaxed();
+        let distance = self.anderson.observe(&from, &to);
+        self.iterations += 1;
+        if let Some((plain, before)) = self.jumped.take()
+            && (distance.is_nan() || distance > WORTHWHILE * before)
+        {
+            self.anderson.clear();
+            return self.settle(program, &plain).is_some();
         }
-        self.work.copy_from_slice(&self.price);
-        if self.cone.project(&mut self.work).is_none() {
-            return false;
-        }
-        for (price, z) in self.price.iter_mut().zip(&self.work) {
-            *price -= z;
-        }
-        let (mut moved, mut apart) = (0.0, 0.0);
-        for row in 0..n {
-            let at = row * n..row * n + n;
-            let (old, new) = (&self.positive[at.clone()], &self.work[at.clone()]);
-            moved += squared_distance(new, old);
-            apart += squared_distance(new, &self.suited[at]);
-        }
-        std::mem::swap(&mut self.positive, &mut self.work);
-        let mut prices = dot(&self.price, &self.price);
-        if let (Some(copied), Some(term)) = (&mut self.diagonal, &program.diagonal) {
-            let before = copied.entries.clone();
-            for i in 0..n {
-                let suited = self.suited[i * n + i];
-                copied.price[i] +=
-                    OVER_RELAXATION * suited + (1.0 - OVER_RELAXATION) * copied.entries[i];
+        if self.iterations % JUMP_EVERY == 1 {
+            let mut ahead = vec![0.0; to.len()];
+            if self.anderson.extrapolate(&mut ahead) {
+                self.jumped = Some((to, distance));
+                return self.settle(program, &ahead).is_some();
             }
-            copied.entries.copy_from_slice(&copied.price);
+        }
+        let Some(moved) = self.settle(program, &to) else { return false };
+        self.measure(moved);
+        self.balance();
+        true
+    }
+
+    /// Goes back to the last point that no extrapolation has led to unseen.
+    pub(super) fn land(&mut self, program: &Program) {
+        if let Some((plain, _)) = self.jumped.take() {
+            self.anderson.clear();
+            // A projection that fails leaves the extrapolated point, which is feasible, too.
+            let _ = self.settle(program, &plain);
+        }
+    }
+
+    /// The point of the iteration as one vector: the matrix before its projection, and the diagonal
+    /// before it is shrunk.
+    fn state(&self) -> Vec<f64> {
+        let mut state: Vec<f64> =
+            self.positive.iter().zip(&self.price).map(|(z, u)| z + u).collect();
+        if let Some(copied) = &self.diagonal {
+            state.extend(copied.entries.iter().zip(&copied.price).map(|(d, u)| d + u));
+        }
+        state
+    }
+
+    /// Where the data step leads from it.
+    fn relaxed(&self) -> Vec<f64> {
+        let mix = |x: f64, z: f64| OVER_RELAXATION * x + (1.0 - OVER_RELAXATION) * z;
+        let matrices = self.price.iter().zip(&self.suited).zip(&self.positive);
+        let mut next: Vec<f64> = matrices.map(|((u, &x), &z)| u + mix(x, z)).collect();
+        if let Some(copied) = &self.diagonal {
+            let n = copied.entries.len();
+            next.extend(
+                (0..n).map(|i| copied.price[i] + mix(self.suited[i * n + i], copied.entries[i])),
+            );
+        }
+        next
+    }
+
+    /// Projects a state. Returns the squared distance that projections have moved.
+    fn settle(&mut self, program: &Program, state: &[f64]) -> Option<f64> {
+        let entries = self.positive.len();
+        self.work.copy_from_slice(&state[..entries]);
+        self.cone.project(&mut self.work)?;
+        for ((price, w), z) in self.price.iter_mut().zip(state).zip(&self.work) {
+            *price = w - z;
+        }
+        let mut moved = squared_distance(&self.work, &self.positive);
+        std::mem::swap(&mut self.positive, &mut self.work);
+        if let (Some(copied), Some(term)) = (&mut self.diagonal, &program.diagonal) {
+            let before = std::mem::replace(&mut copied.entries, state[entries..].to_vec());
             term.shrink(&mut copied.entries, self.rho);
-            for i in 0..n {
-                copied.price[i] -= copied.entries[i];
-                apart += (copied.entries[i] - self.suited[i * n + i]).powi(2);
+            for ((price, w), d) in
+                copied.price.iter_mut().zip(&state[entries..]).zip(&copied.entries)
+            {
+                *price = w - d;
             }
             moved += squared_distance(&copied.entries, &before);
+        }
+        Some(moved)
+    }
+
+    /// The residuals after a step that was not extrapolated.
+    fn measure(&mut self, moved: f64) {
+        let mut apart = squared_distance(&self.positive, &self.suited);
+        let mut prices = dot(&self.price, &self.price);
+        if let Some(copied) = &self.diagonal {
+            let n = copied.entries.len();
+            let far = |i: usize| (copied.entries[i] - self.suited[i * n + i]).powi(2);
+            apart += (0..n).map(far).sum::<f64>();
             prices += dot(&copied.price, &copied.price);
         }
         // Where zero is optimal only sizes that matter for the data tell small from large.
@@ -133,9 +198,6 @@ impl Admm {
         self.primal_residual = apart.sqrt() / size;
         let costs = (self.rho * prices.sqrt()).max(1e-3 * self.slope_size);
         self.dual_residual = self.rho * moved.sqrt() / costs.max(f64::MIN_POSITIVE);
-        self.iterations += 1;
-        self.balance();
-        true
     }
 
     /// Writes where the data step starts from: the positive matrix less prices and linear costs.
@@ -166,12 +228,15 @@ impl Admm {
             return;
         }
         self.next_balance = self.iterations + FIRST_BALANCE.max(self.iterations / 4);
-        let ratio = self.primal_residual / self.dual_residual;
-        if !(ratio.is_finite() && ratio > 0.0) || (1.0 / IN_BALANCE..IN_BALANCE).contains(&ratio) {
+        // A residual that vanishes altogether is out of balance, unless both do.
+        let size = |residual: f64| residual.max(f64::EPSILON);
+        let ratio = size(self.primal_residual) / size(self.dual_residual);
+        if !ratio.is_finite() || (1.0 / IN_BALANCE..IN_BALANCE).contains(&ratio) {
             return;
         }
         let change = ratio.sqrt().clamp(1.0 / MOST_CHANGE, MOST_CHANGE);
         self.rho *= change;
+        self.anderson.clear();
         for price in &mut self.price {
             *price /= change;
         }

@@ -17,9 +17,10 @@
 //! the factored objective at `X = U U^T`, whose rows have the norm `sqrt(X_ii)` and whose quartic has
 //! the weight `lambda2`, those two stand here.
 //!
-//! Solved by [`admm`]; [`bound`] says how far the point is from the optimum.
+//! Solved by [`admm`], sped up by [`anderson`]; [`bound`] says how far the point is from the optimum.
 
 mod admm;
+mod anderson;
 mod bound;
 mod data_step;
 mod diagonal;
@@ -88,7 +89,8 @@ pub struct SdpReport {
     pub primal_residual: f64,
     /// How far the slope of the Lagrangian is from zero, relative to the multipliers.
     pub dual_residual: f64,
-    /// Eigenvalues of the solution above 1e-6 (in the trace form) or 1e-9 of the largest.
+    /// Eigenvalues of the solution above 1e-9 of the largest, or in the trace form above a hundred
+    /// times the residuals (at least 1e-6, at most 1e-4).
     pub rank: usize,
     /// Whether the model has fewer columns than that, because its rank was limited.
     pub truncated: bool,
@@ -269,7 +271,8 @@ impl<'p> SdpStep<'p> {
             SdpForm::Trace | SdpForm::Objective => 0.0,
         };
         let scale = bound.value.abs().max(floor);
-        if settled && bound.gap() <= self.tolerance * scale {
+        let enough = (self.tolerance * scale).max(self.program.sensing.rounding);
+        if settled && bound.gap() <= enough {
             self.ended.set(Some(Ended::Solved));
         }
     }
@@ -278,11 +281,13 @@ impl<'p> SdpStep<'p> {
     /// condition, smaller ones are what the residuals leave of it; elsewhere dropping them could
     /// cost more than the gap.
     fn smallest_eigenvalue(&self) -> f64 {
-        if self.program.is_exact() { 1e-6 } else { 1e-9 }
+        let residual = self.admm.primal_residual.max(self.admm.dual_residual);
+        if self.program.is_exact() { (100.0 * residual).clamp(1e-6, 1e-4) } else { 1e-9 }
     }
 
     /// Factors the solution into at most `most` columns.
     fn finish(mut self, most: usize) -> (factor::Factors, SdpReport) {
+        self.admm.land(self.program);
         let solution = self.solution();
         let mut factors =
             factor::Factors::new(&solution, self.program.order(), self.smallest_eigenvalue());

@@ -27,6 +27,8 @@ pub(super) struct Sensing {
     pub(super) values: Vec<f64>,
     /// The weights over the number of observations.
     pub(super) shares: Vec<f64>,
+    /// Data terms below this are rounding.
+    pub(super) rounding: f64,
 }
 
 impl Sensing {
@@ -59,9 +61,10 @@ impl Sensing {
                 let (a, b) = (row(a), row(b));
                 a.max(b) * order + a.min(b)
             }));
-            values.push(value.to_f64() - mean);
+            values.push(centred(value.to_f64(), mean));
             shares.push(weight.to_f64() / views.len() as f64);
         });
+        let rounding = shares.iter().sum::<f64>() * rounding(mean).powi(2);
         let mut seen = entries.clone();
         seen.sort_unstable();
         seen.dedup();
@@ -70,7 +73,18 @@ impl Sensing {
             .map(|entry| seen.binary_search(entry).expect("every entry is among them") as u32)
             .collect();
         let on_diagonal = seen.iter().map(|entry| entry / order == entry % order).collect();
-        Self { order, seen, on_diagonal, cells, coefficients, rows, modes, values, shares }
+        Self {
+            order,
+            seen,
+            on_diagonal,
+            cells,
+            coefficients,
+            rows,
+            modes,
+            values,
+            shares,
+            rounding,
+        }
     }
 
     /// How many cells there are.
@@ -180,4 +194,15 @@ impl Sensing {
             })
             .collect()
     }
+}
+
+/// A value less the mean; zero where that is rounding, so that equal values leave nothing to explain.
+fn centred(value: f64, mean: f64) -> f64 {
+    let left = value - mean;
+    if left.abs() <= rounding(mean) { 0.0 } else { left }
+}
+
+/// How far a mean may be off.
+fn rounding(mean: f64) -> f64 {
+    16.0 * f64::EPSILON * mean.abs()
 }

@@ -1,12 +1,14 @@
 //! How large a convex program may be.
 
+use super::anderson::MEMORY;
 use crate::error::{Error, Result};
 use quadfill_kernels::dense::PsdCone;
 
 /// Above this order an iteration takes minutes.
 const LARGEST_ORDER: usize = 6000;
-/// Dense matrices that are held besides the projection's own.
-const MATRICES: usize = 8;
+/// Dense matrices that are held besides the projection's own: the iteration's, and those that
+/// extrapolation looks back on.
+const MATRICES: usize = 14 + 2 * MEMORY;
 
 /// Refuses matrices of an order that would take too long or more than half of the memory there is.
 /// `labels` is the number of labels of all modes.
