@@ -31,7 +31,8 @@ fn papers_rank(m: usize, d: usize) -> usize {
 
 /// The smallest R with `R (R + 1) / 2 > m + n`, which counts the terms of all n = 3 d rows.
 fn safe_rank(m: usize, d: usize) -> usize {
-    (1..=m + 3 * d).find(|rank| rank * (rank + 1) / 2 > m + 3 * d).unwrap_or(1)
+    let terms = m + 3 * d;
+    (1..=terms + 1).find(|rank| rank * (rank + 1) / 2 > terms).unwrap_or(1)
 }
 
 /// Ranks from the planted one up, closer together where something happens.

@@ -33,7 +33,7 @@ pub(super) fn trial(cell: &Row) -> Trial {
 pub(super) fn work(cell: &Row) -> f64 {
     let (d, r) = (cell.number("d"), cell.number("r"));
     if cell.text("method") == "sdp" {
-        return (3.0 * d).powi(3);
+        return 9.0 * d.powi(3);
     }
     (cell.number("c") * d * r) * (r + 2.0).powi(2) + 3.0 * d * (r + 2.0).powi(3)
 }
