@@ -1,6 +1,7 @@
 //! Convex programs: against an interior-point method, by their optimality conditions, and as models.
 #![expect(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 
+#[expect(dead_code, reason = "other tests use the rest")]
 mod common;
 
 use common::{Problem, problems};
@@ -223,7 +224,7 @@ fn the_three_agree_at_forty_rows() {
             weighted: on(1) != on(0),
             incoherent: on(1),
             perturbed: on(2),
-            scale: if on(2) != on(1) { PenaltyScale::Count } else { PenaltyScale::Uniform },
+            scale: if on(2) == on(1) { PenaltyScale::Uniform } else { PenaltyScale::Count },
             observations: 250,
             seed: 100 + seed,
         };
