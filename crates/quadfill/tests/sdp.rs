@@ -1,7 +1,7 @@
 //! Convex programs: against an interior-point method, by their optimality conditions, and as models.
 #![expect(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 
-#[expect(dead_code, reason = "other tests need more of it")]
+#[expect(dead_code, reason = "other tests use the rest")]
 mod common;
 
 use common::{Problem, problems};

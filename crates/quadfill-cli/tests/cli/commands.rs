@@ -283,6 +283,7 @@ fn the_theorems_settings_are_taken_and_told() {
     assert_eq!(convex["sdp"]["form"], "penalised");
     assert!(convex["sdp"]["trace_bound"].as_f64().unwrap() > 0.0, "{convex}");
     // The rank of the fit that alpha is taken from does not limit the program's.
+    let base = ["fit", "train.tns", "-o", "model", "--sweeps", "60"];
     let convex = place.json(&[&base[..], &["--theory", "auto", "--solver", "sdp"]].concat());
     assert_eq!(
         (&convex["rank"], &convex["sdp"]["truncated"]),
