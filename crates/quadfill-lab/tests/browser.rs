@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 use quadfill::model::{Kernel, ModelSpec};
-use quadfill::solve::Silent;
+use quadfill::solve::{FitConfig, Silent};
 use quadfill_lab::chart::{
     Axis, Bar, BarChart, Chart, HeatMap, LineChart, Look, Panel, Point, Series,
 };
@@ -90,7 +90,7 @@ fn fitted() -> Page {
     let data = drawn.observations().expect("sound");
     let mut silent = Silent;
     let mut recorder = Recorder::new(&mut silent);
-    let config = drawn.config(Method::Path);
+    let config = FitConfig { certify: true, ..drawn.config(Method::Path) };
     let (fit, seconds) = drawn.fit_watched(&config, &mut recorder).expect("fitted");
     let steps = recorder.into_steps();
     fit_page(&FitStory {

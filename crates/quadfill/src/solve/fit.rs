@@ -46,6 +46,14 @@ pub fn resume<T: Real>(
     run(data, config, Some(progress), observer)
 }
 
+/// A fit in one precision.
+type FitIn<T> = fn(Observations<T>, &FitConfig, &mut dyn Observer<T>) -> Result<Fit<T>>;
+
+/// The fits of both precisions, compiled with this crate. Without them every program and every test
+/// would compile all solvers anew, which takes most of the time of a debug build.
+#[doc(hidden)]
+pub static COMPILED: (FitIn<f32>, FitIn<f64>) = (fit::<f32>, fit::<f64>);
+
 fn run<T: Real>(
     data: Observations<T>,
     config: &FitConfig,

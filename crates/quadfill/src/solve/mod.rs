@@ -30,6 +30,8 @@ mod vector;
 pub use config::{FitConfig, RankChoice, Solver};
 pub(crate) use events::null_is_infinite;
 pub use events::{Event, Fit, Observer, PathPoint, Silent, Stage, Status};
+#[doc(hidden)]
+pub use fit::COMPILED;
 pub use fit::{fit, resume};
 pub use gauss_newton::GaussNewton;
 pub use gradient::GradientDescent;
