@@ -87,13 +87,22 @@ impl<'v, T: Real> DataSlope<'v, T> {
     /// Takes the residuals of all cells.
     fn measure(&mut self, parameters: &Parameters<T>) {
         let scale = 2.0 / self.observations;
-        let parts: Vec<(Vec<T>, Vec<f64>, Vec<f64>)> = self
+        let view = self.views.view(self.mode);
+        let mut slopes = vec![T::ZERO; self.views.len()];
+        let mut rest = slopes.as_mut_slice();
+        let pieces = self.chunks.iter().map(|chunk| {
+            let cells = view.start(chunk.end) - view.start(chunk.start);
+            let (piece, after) = std::mem::take(&mut rest).split_at_mut(cells);
+            rest = after;
+            piece
+        });
+        let pieces: Vec<&mut [T]> = pieces.collect();
+        let parts: Vec<(Vec<f64>, Vec<f64>)> = self
             .chunks
             .par_iter()
-            .map(|chunk| {
-                let view = self.views.view(self.mode);
-                let cells = view.start(chunk.start)..view.start(chunk.end);
-                let mut slopes = Vec::with_capacity(cells.len());
+            .zip(pieces)
+            .map(|(chunk, slopes)| {
+                let first = view.start(chunk.start);
                 let (mut squares, mut along) = (Vec::new(), Vec::new());
                 let mut labels = vec![0; self.first.len()];
                 for row in chunk.clone() {
@@ -105,21 +114,20 @@ impl<'v, T: Real> DataSlope<'v, T> {
                         let residual = offset(parameters, labels) + interaction - value;
                         square += weight * residual * residual;
                         inner += scale * weight * residual * interaction;
-                        slopes.push(T::from_f64(scale * weight * residual));
+                        slopes[at - first] = T::from_f64(scale * weight * residual);
                     });
                     squares.push(square);
                     along.push(inner);
                 }
-                (slopes, squares, along)
+                (squares, along)
             })
             .collect();
         let (mut squares, mut along) = (Vec::new(), Vec::new());
-        self.slopes = Vec::with_capacity(self.views.len());
-        for (slopes, square, inner) in parts {
-            self.slopes.extend(slopes);
+        for (square, inner) in parts {
             squares.extend(square);
             along.extend(inner);
         }
+        self.slopes = slopes;
         self.data = sum::ordered_sum(&squares) / self.observations;
         self.along = sum::ordered_sum(&along);
     }
