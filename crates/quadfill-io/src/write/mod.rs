@@ -4,6 +4,7 @@ mod atomic;
 mod json;
 mod npy;
 mod parquet;
+mod parquet_table;
 mod predictions;
 mod tns;
 mod vectors;

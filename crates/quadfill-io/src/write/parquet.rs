@@ -2,16 +2,15 @@
 
 use std::fs::File;
 use std::io;
-use std::sync::Arc;
 
-use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical, ZstdLevel};
+use parquet::basic::Type as Physical;
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
-use parquet::file::properties::WriterProperties;
-use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
-use parquet::schema::types::Type;
+use parquet::file::writer::SerializedColumnWriter;
+use parquet::schema::types::TypePtr;
 use quadfill::observations::canonical_integer;
 
+use super::parquet_table::{column, write_table};
 use super::predictions::Predictions;
 use crate::number::{Number, parse_number};
 use crate::query::Query;
@@ -46,11 +45,13 @@ pub(crate) fn write_parquet(
     predictions: Predictions<'_>,
 ) -> io::Result<()> {
     let kinds = kinds_of_columns(query);
-    let schema = schema(query, &kinds, predictions).map_err(io::Error::other)?;
-    let properties = WriterProperties::builder()
-        .set_compression(Compression::ZSTD(ZstdLevel::default()))
-        .build();
-    write_columns(file, query, predictions, &kinds, schema, properties).map_err(io::Error::other)
+    columns(query, &kinds, predictions)
+        .and_then(|columns| {
+            write_table(file, "predictions", columns, |position, column| {
+                fill(column, position, query, predictions, &kinds)
+            })
+        })
+        .map_err(io::Error::other)
 }
 
 fn kinds_of_columns(query: &Query) -> Vec<Kind> {
@@ -66,93 +67,71 @@ fn kinds_of_columns(query: &Query) -> Vec<Kind> {
     kinds
 }
 
-fn schema(
+fn columns(
     query: &Query,
     kinds: &[Kind],
     predictions: Predictions<'_>,
-) -> Result<Type, ParquetError> {
-    let column = |name: &str, physical: Physical, logical: Option<LogicalType>| {
-        Type::primitive_type_builder(name, physical)
-            .with_repetition(Repetition::REQUIRED)
-            .with_logical_type(logical)
-            .build()
-            .map(Arc::new)
-    };
+) -> Result<Vec<TypePtr>, ParquetError> {
     let mut columns = Vec::new();
     for (name, kind) in query.rows.names().iter().zip(kinds) {
         columns.push(match kind {
-            Kind::Integer => column(name, Physical::INT64, None)?,
-            Kind::Real => column(name, Physical::DOUBLE, None)?,
-            Kind::Text => column(name, Physical::BYTE_ARRAY, Some(LogicalType::String))?,
+            Kind::Integer => column(name, Physical::INT64)?,
+            Kind::Real => column(name, Physical::DOUBLE)?,
+            Kind::Text => column(name, Physical::BYTE_ARRAY)?,
         });
     }
-    columns.push(column("prediction", Physical::DOUBLE, None)?);
+    columns.push(column("prediction", Physical::DOUBLE)?);
     if predictions.half_widths.is_some() {
-        columns.push(column("lower", Physical::DOUBLE, None)?);
-        columns.push(column("upper", Physical::DOUBLE, None)?);
+        columns.push(column("lower", Physical::DOUBLE)?);
+        columns.push(column("upper", Physical::DOUBLE)?);
     }
     if predictions.mark_unknown {
-        columns.push(column("unknown", Physical::BOOLEAN, None)?);
+        columns.push(column("unknown", Physical::BOOLEAN)?);
     }
-    Type::group_type_builder("predictions").with_fields(columns).build()
+    Ok(columns)
 }
 
-fn write_columns(
-    file: &mut File,
+/// Writes one column: a field of the query, the prediction, its bounds, or whether a label is unknown.
+fn fill(
+    column: &mut SerializedColumnWriter<'_>,
+    position: usize,
     query: &Query,
     predictions: Predictions<'_>,
     kinds: &[Kind],
-    schema: Type,
-    properties: WriterProperties,
 ) -> Result<(), ParquetError> {
-    let mut writer = SerializedFileWriter::new(file, Arc::new(schema), Arc::new(properties))?;
-    let mut group = writer.next_row_group()?;
-    let mut position = 0;
-    while let Some(mut column) = group.next_column()? {
-        match kinds.get(position) {
-            Some(Kind::Integer) => {
-                write_column::<Int64Type>(&mut column, query, position, |field| {
-                    canonical_integer(field.as_bytes()).unwrap_or_default()
-                })?;
+    match kinds.get(position) {
+        Some(Kind::Integer) => {
+            write_column::<Int64Type>(column, query, position, |field| {
+                canonical_integer(field.as_bytes()).unwrap_or_default()
+            })?;
+        }
+        Some(Kind::Real) => write_column::<DoubleType>(column, query, position, |field| {
+            match parse_number(field.as_bytes()) {
+                Number::Finite(value) => value,
+                Number::NotFinite | Number::Text => f64::NAN,
             }
-            Some(Kind::Real) => write_column::<DoubleType>(
-                &mut column,
-                query,
-                position,
-                |field| match parse_number(field.as_bytes()) {
-                    Number::Finite(value) => value,
-                    Number::NotFinite | Number::Text => f64::NAN,
-                },
-            )?,
-            Some(Kind::Text) => {
-                write_column::<ByteArrayType>(&mut column, query, position, |field| {
-                    ByteArray::from(field)
-                })?;
-            }
-            None if position == kinds.len() => {
-                for batch in predictions.values.chunks(BATCH) {
-                    column.typed::<DoubleType>().write_batch(batch, None, None)?;
-                }
-            }
-            None if predictions.half_widths.is_some() && position <= kinds.len() + 2 => {
-                let bound = position - kinds.len() - 1;
-                let bounds: Vec<f64> = (0..query.len())
-                    .filter_map(|row| predictions.interval(row))
-                    .map(|bounds| bounds[bound])
-                    .collect();
-                column.typed::<DoubleType>().write_batch(&bounds, None, None)?;
-            }
-            None => {
-                let unknown: Vec<bool> =
-                    (0..query.len()).map(|row| query.is_unknown(row)).collect();
-                column.typed::<BoolType>().write_batch(&unknown, None, None)?;
+        })?,
+        Some(Kind::Text) => {
+            write_column::<ByteArrayType>(column, query, position, |field| ByteArray::from(field))?;
+        }
+        None if position == kinds.len() => {
+            for batch in predictions.values.chunks(BATCH) {
+                column.typed::<DoubleType>().write_batch(batch, None, None)?;
             }
         }
-        column.close()?;
-        position += 1;
+        None if predictions.half_widths.is_some() && position <= kinds.len() + 2 => {
+            let bound = position - kinds.len() - 1;
+            let bounds: Vec<f64> = (0..query.len())
+                .filter_map(|row| predictions.interval(row))
+                .map(|bounds| bounds[bound])
+                .collect();
+            column.typed::<DoubleType>().write_batch(&bounds, None, None)?;
+        }
+        None => {
+            let unknown: Vec<bool> = (0..query.len()).map(|row| query.is_unknown(row)).collect();
+            column.typed::<BoolType>().write_batch(&unknown, None, None)?;
+        }
     }
-    group.close()?;
-    writer.close()?;
     Ok(())
 }
 

@@ -4,18 +4,15 @@ use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
-use std::sync::Arc;
 
-use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical, ZstdLevel};
+use parquet::basic::Type as Physical;
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
-use parquet::file::properties::WriterProperties;
-use parquet::file::writer::SerializedFileWriter;
-use parquet::schema::types::Type;
 use quadfill::Labels;
 
 use super::atomic::{WriteError, write_and_rename, write_atomically};
 use super::npy::write_npy;
+use super::parquet_table::{column, write_table};
 
 /// Labelled vectors of the same length.
 #[derive(Debug, Clone, Copy)]
@@ -140,28 +137,14 @@ impl Vectors<'_> {
     }
 
     fn write_parquet(&self, file: &mut File) -> Result<(), ParquetError> {
-        let column = |name: &str, physical: Physical, logical: Option<LogicalType>| {
-            Type::primitive_type_builder(name, physical)
-                .with_repetition(Repetition::REQUIRED)
-                .with_logical_type(logical)
-                .build()
-                .map(Arc::new)
-        };
         let mut fields = vec![match self.labels {
-            Labels::Integers(_) => column(self.name, Physical::INT64, None)?,
-            Labels::Text(_) => column(self.name, Physical::BYTE_ARRAY, Some(LogicalType::String))?,
+            Labels::Integers(_) => column(self.name, Physical::INT64)?,
+            Labels::Text(_) => column(self.name, Physical::BYTE_ARRAY)?,
         }];
         for name in self.columns {
-            fields.push(column(name, Physical::DOUBLE, None)?);
+            fields.push(column(name, Physical::DOUBLE)?);
         }
-        let schema = Type::group_type_builder("vectors").with_fields(fields).build()?;
-        let properties = WriterProperties::builder()
-            .set_compression(Compression::ZSTD(ZstdLevel::default()))
-            .build();
-        let mut writer = SerializedFileWriter::new(file, Arc::new(schema), Arc::new(properties))?;
-        let mut group = writer.next_row_group()?;
-        let mut position = 0;
-        while let Some(mut column) = group.next_column()? {
+        write_table(file, "vectors", fields, |position, column| {
             if position == 0 {
                 match self.labels {
                     Labels::Integers(labels) => {
@@ -177,11 +160,7 @@ impl Vectors<'_> {
                 let entries: Vec<f64> = self.rows().map(|row| row[position - 1]).collect();
                 column.typed::<DoubleType>().write_batch(&entries, None, None)?;
             }
-            column.close()?;
-            position += 1;
-        }
-        group.close()?;
-        writer.close()?;
-        Ok(())
+            Ok(())
+        })
     }
 }

@@ -79,8 +79,7 @@ impl Experiment for Phase {
     }
 
     fn measure(&self, cell: &Row) -> Result<Vec<Row>> {
-        let method = Method::named(cell.text("method"));
-        Ok(vec![recovery::trial(cell).draw()?.measure(cell, method)?])
+        recovery::measure(cell)
     }
 
     fn work(&self, cell: &Row) -> f64 {

@@ -4,9 +4,10 @@ use quadfill::model::{Kernel, ModelSpec};
 
 use super::grid::{at, numbers, observations, smallest_reliable, spread, successes, texts};
 use super::row::Row;
-use super::trial::Trial;
+use super::trial::{Method, Trial};
 use super::words;
 use crate::chart::{Axis, Chart, LineChart, Look, Point, Rule, Series, plain};
+use crate::error::Result;
 use crate::report::Block;
 
 /// The rank of the paper's planted tensors.
@@ -15,6 +16,32 @@ pub(super) const RANK: usize = 5;
 /// The cell of a cubic pairwise tensor.
 pub(super) fn cell(method: &str, d: usize, r: usize, c: f64, seed: u64) -> Row {
     Row::new().with("method", method).with("d", d).with("r", r).with("c", c).with("seed", seed)
+}
+
+/// The cells of some methods over sizes and efforts, at the paper's rank.
+pub(super) fn cells(
+    methods: &[Method],
+    sizes: &[usize],
+    plenty: &[f64],
+    seeds: &[u64],
+) -> Vec<Row> {
+    let mut cells = Vec::new();
+    for method in methods {
+        for &d in sizes {
+            for &c in plenty {
+                for &seed in seeds {
+                    cells.push(cell(method.name(), d, RANK, c, seed));
+                }
+            }
+        }
+    }
+    cells
+}
+
+/// Draws the tensor of a cell and recovers it with the cell's method.
+pub(super) fn measure(cell: &Row) -> Result<Vec<Row>> {
+    let method = Method::named(cell.text("method"));
+    Ok(vec![trial(cell).draw()?.measure(cell, method)?])
 }
 
 /// The tensor that a cell asks for.

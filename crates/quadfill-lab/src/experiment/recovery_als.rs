@@ -1,7 +1,7 @@
 //! How many observations plain ALS and the path need.
 
 use super::grid::{at, numbers, smallest_reliable};
-use super::recovery::{self, RANK};
+use super::recovery;
 use super::row::Row;
 use super::trial::Method;
 use super::{Experiment, Extent};
@@ -43,22 +43,12 @@ impl Experiment for RecoveryAls {
             &[2.0, 2.5, 3.0, 3.25, 3.5, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0],
             &[2.0, 2.5, 3.0, 3.1, 3.2, 3.3, 3.4, 3.5, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0],
         );
-        let mut cells = Vec::new();
-        for method in [Method::Als, Method::Path] {
-            for &d in sizes {
-                for &c in plenty {
-                    for seed in extent.seeds(3, 3, 8) {
-                        cells.push(recovery::cell(method.name(), d, RANK, c, seed));
-                    }
-                }
-            }
-        }
-        cells
+        let methods = [Method::Als, Method::Path];
+        recovery::cells(&methods, sizes, plenty, &extent.seeds(3, 3, 8))
     }
 
     fn measure(&self, cell: &Row) -> Result<Vec<Row>> {
-        let method = Method::named(cell.text("method"));
-        Ok(vec![recovery::trial(cell).draw()?.measure(cell, method)?])
+        recovery::measure(cell)
     }
 
     fn work(&self, cell: &Row) -> f64 {

@@ -1,7 +1,7 @@
 //! How many observations the convex program needs.
 
 use super::grid::{at, numbers, smallest_reliable};
-use super::recovery::{self, RANK};
+use super::recovery;
 use super::row::Row;
 use super::trial::Method;
 use super::{Experiment, Extent};
@@ -40,22 +40,12 @@ impl Experiment for RecoverySdp {
             &[2.0, 3.0, 3.5, 4.0, 5.0, 6.0, 6.5, 7.0, 8.0, 9.0, 10.0],
             &[2.0, 3.0, 3.5, 4.0, 5.0, 5.5, 6.0, 6.5, 7.0, 7.5, 8.0, 9.0, 10.0],
         );
-        let mut cells = Vec::new();
-        for method in [Method::Als, Method::Sdp, Method::Path] {
-            for &d in sizes {
-                for &c in plenty {
-                    for seed in extent.seeds(3, 3, 5) {
-                        cells.push(recovery::cell(method.name(), d, RANK, c, seed));
-                    }
-                }
-            }
-        }
-        cells
+        let methods = [Method::Als, Method::Sdp, Method::Path];
+        recovery::cells(&methods, sizes, plenty, &extent.seeds(3, 3, 5))
     }
 
     fn measure(&self, cell: &Row) -> Result<Vec<Row>> {
-        let method = Method::named(cell.text("method"));
-        Ok(vec![recovery::trial(cell).draw()?.measure(cell, method)?])
+        recovery::measure(cell)
     }
 
     fn work(&self, cell: &Row) -> f64 {

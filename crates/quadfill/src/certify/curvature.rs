@@ -1,6 +1,6 @@
 //! The smallest curvature of the objective in `U`: a local minimum, or a saddle.
 
-use crate::model::{Interaction, Parameters, rotate_to_principal_axes};
+use crate::model::{Interaction, Parameters, each_row, rotate_to_principal_axes};
 use crate::objective::Objective;
 use quadfill_kernels::{Real, lanczos};
 
@@ -52,14 +52,14 @@ fn take_out_rotations<T: Real>(
     let rank = squares.len();
     let before = flatten(direction);
     let mut inner = vec![0.0; rank * rank];
-    for_each_row(point, |group, label| {
+    for (group, label) in each_row(point.layout().rows()) {
         let (u, d) = (point.row(group, label), direction.row(group, label));
         for i in 0..rank {
             for j in 0..rank {
                 inner[i * rank + j] += u[i].to_f64() * d[j].to_f64();
             }
         }
-    });
+    }
     let mut turn = vec![0.0; rank * rank];
     for i in 0..rank {
         for j in 0..rank {
@@ -69,43 +69,35 @@ fn take_out_rotations<T: Real>(
             }
         }
     }
-    for_each_row(point, |group, label| {
+    for (group, label) in each_row(point.layout().rows()) {
         let u = point.row(group, label);
         for (j, d) in direction.row_mut(group, label).iter_mut().enumerate() {
             let part: f64 = (0..rank).map(|i| u[i].to_f64() * turn[i * rank + j]).sum();
             *d = T::from_f64(d.to_f64() - part);
         }
-    });
-    before.iter().zip(flatten(direction)).map(|(before, after)| before - after).collect()
-}
-
-fn for_each_row<T: Real>(parameters: &Parameters<T>, mut see: impl FnMut(usize, usize)) {
-    for (group, &rows) in parameters.layout().rows().iter().enumerate() {
-        (0..rows).for_each(|label| see(group, label));
     }
+    before.iter().zip(flatten(direction)).map(|(before, after)| before - after).collect()
 }
 
 /// All unknowns without padding.
 fn flatten<T: Real>(parameters: &Parameters<T>) -> Vec<f64> {
     let mut flat = Vec::new();
-    for_each_row(parameters, |group, label| {
+    for (group, label) in each_row(parameters.layout().rows()) {
         flat.extend(parameters.row(group, label).iter().map(|x| x.to_f64()));
         if parameters.layout().has_biases() {
             flat.push(parameters.bias(group, label).to_f64());
         }
-    });
+    }
     flat
 }
 
 fn unflatten<T: Real>(flat: &[f64], parameters: &mut Parameters<T>) {
     let mut numbers = flat.iter().map(|&x| T::from_f64(x));
     let rows = parameters.layout().rows().to_vec();
-    for (group, &count) in rows.iter().enumerate() {
-        for label in 0..count {
-            parameters.row_mut(group, label).fill_with(|| numbers.next().unwrap_or(T::ZERO));
-            if parameters.layout().has_biases() {
-                parameters.set_bias(group, label, numbers.next().unwrap_or(T::ZERO));
-            }
+    for (group, label) in each_row(&rows) {
+        parameters.row_mut(group, label).fill_with(|| numbers.next().unwrap_or(T::ZERO));
+        if parameters.layout().has_biases() {
+            parameters.set_bias(group, label, numbers.next().unwrap_or(T::ZERO));
         }
     }
 }

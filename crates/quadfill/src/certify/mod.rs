@@ -52,10 +52,9 @@ pub(crate) use smallest::descent;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::model::{Interaction, Parameters, rotate_to_principal_axes};
-use crate::objective::Objective;
+use crate::model::{Interaction, Parameters, each_row, rotate_to_principal_axes};
+use crate::objective::{Objective, squared_norm};
 use quadfill_kernels::{Real, sum};
-use slope::norm;
 use smallest::Smallest;
 
 /// Columns shorter than this, relative to the longest, do not count.
@@ -208,12 +207,10 @@ fn gradient_norms<T: Real>(
     objective.gradient_into(parameters, &mut gradient);
     let (mut plain, mut weighted) = (Vec::new(), Vec::new());
     let mut scales = slope.scales.iter();
-    for (group, &rows) in gradient.layout().rows().iter().enumerate() {
-        for label in 0..rows {
-            let square = norm(gradient.row(group, label)).powi(2);
-            plain.push(square + gradient.bias(group, label).to_f64().powi(2));
-            weighted.push(square * scales.next().map_or(1.0, |s| s * s));
-        }
+    for (group, label) in each_row(gradient.layout().rows()) {
+        let square = squared_norm(gradient.row(group, label));
+        plain.push(square + gradient.bias(group, label).to_f64().powi(2));
+        weighted.push(square * scales.next().map_or(1.0, |s| s * s));
     }
     (sum::ordered_sum(&plain).sqrt(), sum::ordered_sum(&weighted))
 }
@@ -229,11 +226,8 @@ fn bias_slack<T: Real>(
     }
     let ridge = objective.bias_penalty();
     let mut slopes = slope.data.bias_slopes();
-    let mut stacked = slopes.iter_mut();
-    for (group, &rows) in parameters.layout().rows().iter().enumerate() {
-        for (label, g) in (0..rows).zip(&mut stacked) {
-            *g += 2.0 * ridge * parameters.bias(group, label).to_f64();
-        }
+    for ((group, label), g) in each_row(parameters.layout().rows()).zip(&mut slopes) {
+        *g += 2.0 * ridge * parameters.bias(group, label).to_f64();
     }
     sum::dot(&slopes, &slopes) / (4.0 * ridge)
 }
@@ -246,10 +240,9 @@ struct RowNorms {
 
 impl RowNorms {
     fn new<T: Real>(parameters: &Parameters<T>) -> Self {
-        let rows = parameters.layout().rows();
-        let labels = rows.iter().enumerate().flat_map(|(g, &n)| (0..n).map(move |l| (g, l)));
-        let norms: Vec<f64> =
-            labels.map(|(group, label)| norm(parameters.row(group, label))).collect();
+        let norms: Vec<f64> = each_row(parameters.layout().rows())
+            .map(|(group, label)| squared_norm(parameters.row(group, label)).sqrt())
+            .collect();
         let mean_square = sum::dot(&norms, &norms) / norms.len().max(1) as f64;
         Self { largest: norms.iter().copied().fold(0.0, f64::max), mean_square }
     }

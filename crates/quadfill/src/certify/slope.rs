@@ -1,7 +1,7 @@
 //! `S`, the slope of the whole objective in `X = U U^T`, seen through the penalties of the rows.
 
-use crate::model::Parameters;
-use crate::objective::{DataSlope, Objective, Perturbation};
+use crate::model::{Parameters, each_row};
+use crate::objective::{DataSlope, Objective, Perturbation, squared_norm};
 use quadfill_kernels::Real;
 
 /// `S = data slope + diag(row penalty + quartic slope) + C`, and the scaling `L^-1/2` with which the
@@ -20,15 +20,13 @@ impl<'v, 'o, T: Real> Slope<'v, 'o, T> {
     pub(crate) fn new(objective: &'o Objective<'v, T>, parameters: &Parameters<T>) -> Option<Self> {
         let data = DataSlope::new(objective, parameters)?;
         let (mut diagonal, mut scales) = (Vec::new(), Vec::new());
-        for (group, &rows) in parameters.layout().rows().iter().enumerate() {
-            for label in 0..rows {
-                let penalty = objective.row_penalty(group, label);
-                let norm = norm(parameters.row(group, label));
-                // The gradient in `u` is twice the slope in `X`.
-                let quartic = objective.incoherence().map_or(0.0, |q| q.slope(norm) / 2.0);
-                diagonal.push(penalty + quartic);
-                scales.push(if penalty > 0.0 { 1.0 / penalty.sqrt() } else { 1.0 });
-            }
+        for (group, label) in each_row(parameters.layout().rows()) {
+            let penalty = objective.row_penalty(group, label);
+            let norm = squared_norm(parameters.row(group, label)).sqrt();
+            // The gradient in `u` is twice the slope in `X`.
+            let quartic = objective.incoherence().map_or(0.0, |q| q.slope(norm) / 2.0);
+            diagonal.push(penalty + quartic);
+            scales.push(if penalty > 0.0 { 1.0 / penalty.sqrt() } else { 1.0 });
         }
         Some(Self { data, diagonal, perturbation: objective.perturbation(), scales })
     }
@@ -39,11 +37,9 @@ impl<'v, 'o, T: Real> Slope<'v, 'o, T> {
 
     /// `<S, U U^T>`.
     pub(crate) fn along_point(&self, parameters: &Parameters<T>, perturbed: f64) -> f64 {
-        let rows = parameters.layout().rows();
-        let labels = rows.iter().enumerate().flat_map(|(g, &n)| (0..n).map(move |l| (g, l)));
-        let own: Vec<f64> = labels
+        let own: Vec<f64> = each_row(parameters.layout().rows())
             .zip(&self.diagonal)
-            .map(|((group, label), d)| d * norm(parameters.row(group, label)).powi(2))
+            .map(|((group, label), d)| d * squared_norm(parameters.row(group, label)))
             .collect();
         self.data.along_point() + quadfill_kernels::sum::ordered_sum(&own) + perturbed
     }
@@ -96,8 +92,4 @@ impl<'v, 'o, T: Real> Slope<'v, 'o, T> {
         let stored = if T::EPSILON > f64::EPSILON { T::EPSILON } else { 0.0 };
         largest * (stored + 8.0 * (rank + 16) as f64 * f64::EPSILON)
     }
-}
-
-pub(crate) fn norm<T: Real>(row: &[T]) -> f64 {
-    row.iter().map(|u| u.to_f64() * u.to_f64()).sum::<f64>().sqrt()
 }

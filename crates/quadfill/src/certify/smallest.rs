@@ -75,16 +75,21 @@ fn steps<T: Real>(slope: &Slope<'_, '_, T>) -> usize {
 }
 
 /// The `wanted` directions in which the objective falls fastest as a column is added: eigenpairs of
-/// minus the scaled slope, largest first. Where a value is not positive there is no way down.
+/// minus the scaled slope, largest first, as they are without the scaling. Where a value is not
+/// positive there is no way down.
 pub(crate) fn descent<T: Real>(
     slope: &Slope<'_, '_, T>,
     wanted: usize,
     seed: u64,
 ) -> lanczos::Ritz {
-    lanczos::largest(slope.rows(), wanted, steps(slope), seed, |v, out| {
+    let mut found = lanczos::largest(slope.rows(), wanted, steps(slope), seed, |v, out| {
         slope.apply_scaled(v, out);
         for o in out {
             *o = -*o;
         }
-    })
+    });
+    for x in &mut found.vectors {
+        x.iter_mut().zip(&slope.scales).for_each(|(x, scale)| *x *= scale);
+    }
+    found
 }

@@ -6,8 +6,9 @@ mod parameters;
 mod principal;
 
 pub use kernel::Kernel;
+pub(crate) use parameters::each_row;
 pub use parameters::{Layout, Parameters};
-pub(crate) use principal::{keep_principal, rotate_to_principal_axes};
+pub(crate) use principal::{keep_principal, rotate_to_principal_axes, with_columns};
 
 use serde::{Deserialize, Serialize};
 

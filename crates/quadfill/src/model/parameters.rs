@@ -5,6 +5,11 @@ use std::ops::Range;
 use super::{ModelSpec, Offsets};
 use quadfill_kernels::{AlignedVec, Real, streams};
 
+/// Every row of factor matrices with so many rows each, as matrix and label, in stacked order.
+pub(crate) fn each_row(rows: &[usize]) -> impl Iterator<Item = (usize, usize)> + '_ {
+    rows.iter().enumerate().flat_map(|(group, &n)| (0..n).map(move |label| (group, label)))
+}
+
 /// Where each number of a model stands in the flat vector.
 ///
 /// First every factor matrix, row by row, each row padded with zeros to whole cache lines; then,

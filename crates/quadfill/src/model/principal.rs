@@ -1,6 +1,6 @@
 //! Principal axes of the stacked factors. Quadratic models do not change when all rows are rotated.
 
-use super::{ModelSpec, Parameters};
+use super::{ModelSpec, Parameters, each_row};
 use quadfill_kernels::{Real, dense};
 
 /// Rotates the rows so that the columns of the stacked factors are orthogonal, longest first, and
@@ -39,22 +39,31 @@ pub(crate) fn rotate_to_principal_axes<T: Real>(parameters: &mut Parameters<T>) 
     eigen.values.iter().rev().map(|v| v.max(0.0)).collect()
 }
 
-/// The same model with only the `rank` longest principal columns.
+/// The same model with only the longest principal columns, as many as `spec` has.
 pub(crate) fn keep_principal<T: Real>(
     mut parameters: Parameters<T>,
     spec: &ModelSpec,
     sizes: &[usize],
 ) -> Parameters<T> {
     rotate_to_principal_axes(&mut parameters);
-    let mut kept = Parameters::zeros(spec, sizes);
-    kept.mean = parameters.mean;
-    for (group, rows) in spec.group_sizes(sizes).into_iter().enumerate() {
-        for label in 0..rows {
-            kept.row_mut(group, label).copy_from_slice(&parameters.row(group, label)[..spec.rank]);
-            if kept.layout().has_biases() {
-                kept.set_bias(group, label, parameters.bias(group, label));
-            }
+    with_columns(&parameters, spec, sizes)
+}
+
+/// The same numbers with as many columns as `spec` has: only the first ones, or zeros after the last.
+pub(crate) fn with_columns<T: Real>(
+    parameters: &Parameters<T>,
+    spec: &ModelSpec,
+    sizes: &[usize],
+) -> Parameters<T> {
+    let mut out = Parameters::zeros(spec, sizes);
+    out.mean = parameters.mean;
+    let columns = spec.rank.min(parameters.layout().rank());
+    for (group, label) in each_row(parameters.layout().rows()) {
+        out.row_mut(group, label)[..columns]
+            .copy_from_slice(&parameters.row(group, label)[..columns]);
+        if out.layout().has_biases() {
+            out.set_bias(group, label, parameters.bias(group, label));
         }
     }
-    kept
+    out
 }

@@ -18,7 +18,7 @@ pub use slope::DataSlope;
 pub use terms::{Incoherence, PERTURBATION_LIMIT, PenaltyScale, Perturbation};
 pub(crate) use zeros::{RowZeros, check_zeros};
 
-use crate::model::{Interaction, ModelSpec, Parameters};
+use crate::model::{Interaction, ModelSpec, Parameters, each_row};
 use crate::views::{Plan, Views};
 use quadfill_kernels::Kernels;
 use quadfill_kernels::{Real, sum};
@@ -415,15 +415,12 @@ fn count_profile<T: Real>(
         .collect()
 }
 
-fn squared_norm<T: Real>(row: &[T]) -> f64 {
+pub(crate) fn squared_norm<T: Real>(row: &[T]) -> f64 {
     row.iter().map(|u| u.to_f64() * u.to_f64()).sum()
 }
 
 fn stacked_rows<T: Real>(parameters: &Parameters<T>) -> impl Iterator<Item = &[T]> {
-    let rows = parameters.layout().rows().to_vec();
-    rows.into_iter()
-        .enumerate()
-        .flat_map(move |(group, n)| (0..n).map(move |label| parameters.row(group, label)))
+    each_row(parameters.layout().rows()).map(|(group, label)| parameters.row(group, label))
 }
 
 /// `C U`, row-major without padding.

@@ -12,11 +12,11 @@ use super::start;
 use super::step::Als;
 use crate::certify::{Slope, descent};
 use crate::error::Result;
-use crate::model::{ModelSpec, Offsets, Parameters, rotate_to_principal_axes};
+use crate::model::{Offsets, Parameters, each_row, rotate_to_principal_axes, with_columns};
 use crate::objective::Objective;
 use crate::views::Views;
-use quadfill_kernels::Real;
 use quadfill_kernels::lanczos::Ritz;
+use quadfill_kernels::{Real, sum};
 
 /// Sweeps after columns were added, and the relative fall of the objective at which they end.
 const LEVEL_SWEEPS: usize = 60;
@@ -128,13 +128,14 @@ impl<T: Real> Runner<'_, T> {
         let kept = squares.iter().filter(|&&s| s > VANISHED * squares[0]).count().max(1);
         if kept < progress.notes.spec.rank {
             progress.notes.spec.rank = kept;
-            progress.parameters = resized(&progress.parameters, &progress.notes.spec, views);
+            progress.parameters =
+                with_columns(&progress.parameters, &progress.notes.spec, &views.sizes());
         }
         let spec = &progress.notes.spec;
         let objective = self.objective(views, spec, penalty)?;
         let slope = Slope::new(&objective, &progress.parameters)
             .expect("only quadratic models are climbed");
-        Ok(descent(&slope, directions(spec.rank), self.config.seed))
+        Ok(descent(&slope, looked_for(spec.rank), self.config.seed))
     }
 
     /// Appends directions as columns, all as long as lowers the objective most.
@@ -143,33 +144,29 @@ impl<T: Real> Runner<'_, T> {
         views: &Views<T>,
         progress: &mut Progress<T>,
         penalty: f64,
-        vectors: &[Vec<f64>],
+        directions: &[Vec<f64>],
     ) -> Result<()> {
         let before = progress.notes.spec.clone();
         // A single column of zeros is no column yet.
         let empty =
             before.rank == 1 && progress.parameters.factors(0).iter().all(|u| *u == T::ZERO);
         let first = if empty { 0 } else { before.rank };
-        let spec = before.with_rank(first + vectors.len());
-        let mut wider = resized(&progress.parameters, &spec, views);
-        let mut objective = self.objective(views, &spec, penalty)?;
-        let slope = Slope::new(&objective, &wider).expect("only quadratic models are climbed");
-        let scales = slope.scales.clone();
-        drop(slope);
-        let n = scales.len() as f64;
+        let spec = before.with_rank(first + directions.len());
+        let mut wider = with_columns(&progress.parameters, &spec, &views.sizes());
+        let objective = self.objective(views, &spec, penalty)?;
+        let n = wider.layout().rows().iter().sum::<usize>() as f64;
         let deviation = objective.data_value(&wider.zeros_like()).sqrt();
         let mut best = (f64::INFINITY, 0.0);
         // Squared lengths that halve from what would explain all data.
         for halvings in 0..24 {
             let square = n * deviation * 0.5f64.powi(halvings);
-            write_columns(&mut wider, first, vectors, &scales, square);
+            write_columns(&mut wider, first, directions, square);
             let value = objective.value(&wider).total();
             if value < best.0 {
                 best = (value, square);
             }
         }
-        write_columns(&mut wider, first, vectors, &scales, best.1);
-        objective.set_penalty(penalty);
+        write_columns(&mut wider, first, directions, best.1);
         let path = std::mem::take(&mut progress.notes.path);
         let mut next = self.begin(Stage::Climb, &spec, penalty, wider, Some(progress));
         next.notes.path = path;
@@ -179,7 +176,7 @@ impl<T: Real> Runner<'_, T> {
 }
 
 /// How many directions are looked for at a rank.
-fn directions(rank: usize) -> usize {
+fn looked_for(rank: usize) -> usize {
     (rank / 2).clamp(2, 16)
 }
 
@@ -191,46 +188,18 @@ fn limit(end: End) -> Option<Status> {
     end.is_limit().then(|| end.status(Status::SweepLimit))
 }
 
-/// The same numbers with more columns of zeros, or only the first ones.
-fn resized<T: Real>(
-    parameters: &Parameters<T>,
-    spec: &ModelSpec,
-    views: &Views<T>,
-) -> Parameters<T> {
-    let mut out = Parameters::zeros(spec, &views.sizes());
-    out.mean = parameters.mean;
-    let columns = spec.rank.min(parameters.layout().rank());
-    let rows = parameters.layout().rows().to_vec();
-    for (group, &count) in rows.iter().enumerate() {
-        for label in 0..count {
-            out.row_mut(group, label)[..columns]
-                .copy_from_slice(&parameters.row(group, label)[..columns]);
-            if out.layout().has_biases() {
-                out.set_bias(group, label, parameters.bias(group, label));
-            }
-        }
-    }
-    out
-}
-
-/// Writes unit vectors over all rows, seen through `scales`, as columns of squared length `square`.
+/// Writes directions over all rows as columns of squared length `square`.
 fn write_columns<T: Real>(
     parameters: &mut Parameters<T>,
     first: usize,
-    vectors: &[Vec<f64>],
-    scales: &[f64],
+    directions: &[Vec<f64>],
     square: f64,
 ) {
     let rows = parameters.layout().rows().to_vec();
-    for (column, vector) in vectors.iter().enumerate() {
-        let length = vector.iter().zip(scales).map(|(v, s)| (v * s).powi(2)).sum::<f64>().sqrt();
-        let size = square.sqrt() / length.max(f64::MIN_POSITIVE);
-        let mut entries = vector.iter().zip(scales).map(|(v, s)| size * v * s);
-        for (group, &count) in rows.iter().enumerate() {
-            for label in 0..count {
-                let entry = entries.next().unwrap_or(0.0);
-                parameters.row_mut(group, label)[first + column] = T::from_f64(entry);
-            }
+    for (column, direction) in directions.iter().enumerate() {
+        let size = square.sqrt() / sum::norm2(direction).max(f64::MIN_POSITIVE);
+        for ((group, label), entry) in each_row(&rows).zip(direction) {
+            parameters.row_mut(group, label)[first + column] = T::from_f64(size * entry);
         }
     }
 }

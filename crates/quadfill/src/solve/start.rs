@@ -1,6 +1,6 @@
 //! Where a fit starts: at random, or on the leading eigenvectors of the data.
 
-use crate::model::{Interaction, ModelSpec, Offsets, Parameters};
+use crate::model::{Interaction, ModelSpec, Offsets, Parameters, each_row};
 use crate::objective::{DataSlope, Objective};
 use crate::views::Views;
 use quadfill_kernels::{Real, lanczos};
@@ -75,11 +75,7 @@ impl Spectrum {
 }
 
 fn row_scales<T: Real>(objective: &Objective<'_, T>, rows: &[usize]) -> Vec<f64> {
-    rows.iter()
-        .enumerate()
-        .flat_map(|(group, &n)| (0..n).map(move |label| (group, label)))
-        .map(|(group, label)| 1.0 / objective.row_profile(group, label).sqrt())
-        .collect()
+    each_row(rows).map(|(group, label)| 1.0 / objective.row_profile(group, label).sqrt()).collect()
 }
 
 /// Zero factors with the offsets that the model asks for: the mean of the data, and biases fitted

@@ -22,9 +22,9 @@ use serde::{Deserialize, Serialize};
 use super::config::{FitConfig, Solver};
 use super::events::Silent;
 use super::fit::fit;
-use super::sdp::{SdpForm, in_order};
+use super::sdp::SdpForm;
 use crate::error::{Error, Result};
-use crate::model::{Interaction, ModelSpec};
+use crate::model::{Interaction, ModelSpec, each_row};
 use crate::objective::{Incoherence, PERTURBATION_LIMIT, PenaltyScale};
 use crate::observations::Observations;
 use quadfill_kernels::Real;
@@ -113,9 +113,9 @@ impl Theory {
         let (sizes, observations) = (data.sizes(), data.len());
         // Refused before the work if it cannot be done at all.
         Self::new(model, &sizes, observations, 1.0)?;
-        let config = FitConfig { seed, ..FitConfig::new(model.clone()) };
+        let config = FitConfig { seed, certify: false, ..FitConfig::new(model.clone()) };
         let first = fit(data, &config, &mut Silent)?;
-        let alpha = in_order(first.parameters.layout().rows())
+        let alpha = each_row(first.parameters.layout().rows())
             .map(|(group, label)| {
                 let row = first.parameters.row(group, label);
                 row.iter().map(|u| u.to_f64() * u.to_f64()).sum()

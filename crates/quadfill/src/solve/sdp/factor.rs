@@ -1,7 +1,6 @@
 //! From the solution `X` to factors `U` with `X = U U^T`.
 
-use super::in_order;
-use crate::model::{ModelSpec, Parameters};
+use crate::model::{ModelSpec, Parameters, each_row};
 use quadfill_kernels::{Real, dense};
 
 /// Orthogonal columns, longest first.
@@ -64,7 +63,7 @@ impl Factors {
     ) -> Parameters<T> {
         let mut parameters = Parameters::zeros(spec, sizes);
         parameters.mean = mean;
-        for (stacked, (group, label)) in in_order(&spec.group_sizes(sizes)).enumerate() {
+        for (stacked, (group, label)) in each_row(&spec.group_sizes(sizes)).enumerate() {
             let row = parameters.row_mut(group, label);
             for (u, column) in row.iter_mut().zip(&self.columns) {
                 *u = T::from_f64(column[stacked]);

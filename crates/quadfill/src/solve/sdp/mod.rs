@@ -149,11 +149,6 @@ pub(super) fn check(config: &FitConfig, chosen: Option<SdpForm>, sizes: &[usize]
     size::check(config.model.group_sizes(sizes).iter().sum(), sizes.iter().sum())
 }
 
-/// Every row of every factor matrix, in stacked order.
-pub(super) fn in_order(rows: &[usize]) -> impl Iterator<Item = (usize, usize)> + '_ {
-    rows.iter().enumerate().flat_map(|(group, &n)| (0..n).map(move |label| (group, label)))
-}
-
 impl<T: Real> Runner<'_, T> {
     /// Solves the convex program and factors its solution.
     pub(super) fn sdp(mut self, views: &Views<T>, chosen: Option<SdpForm>) -> Result<Fit<T>> {

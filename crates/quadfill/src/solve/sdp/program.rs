@@ -1,8 +1,9 @@
 //! The convex program over positive semidefinite `X`, term by term.
 
+use super::SdpForm;
 use super::diagonal::DiagonalTerm;
 use super::sensing::Sensing;
-use super::{SdpForm, in_order};
+use crate::model::each_row;
 use crate::objective::{Objective, Perturbation};
 use quadfill_kernels::{Real, sum};
 
@@ -32,7 +33,7 @@ impl Program {
     pub(super) fn new<T: Real>(form: SdpForm, objective: &Objective<'_, T>, mean: f64) -> Self {
         let spec = objective.spec();
         let sensing = Sensing::new(spec, objective.views(), mean);
-        let rows = in_order(&spec.group_sizes(&objective.views().sizes()))
+        let rows = each_row(&spec.group_sizes(&objective.views().sizes()))
             .map(|(group, label)| match form {
                 SdpForm::Trace => objective.row_profile(group, label),
                 SdpForm::Penalised => 0.0,
