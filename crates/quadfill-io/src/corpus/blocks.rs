@@ -57,6 +57,7 @@ pub(super) fn for_each_block<A: Send, R: Send>(
         for one in done {
             results.push(one?);
         }
+        reader.spare.extend(batch.into_iter().map(|block| block.text));
         batch = next?;
     }
     Ok((idle.into_inner().unwrap_or_else(PoisonError::into_inner), results))
@@ -85,11 +86,13 @@ struct Blocks<'a> {
     /// What follows the last block of the file.
     rest: Vec<u8>,
     line: usize,
+    /// Room for blocks to come.
+    spare: Vec<Vec<u8>>,
 }
 
 impl<'a> Blocks<'a> {
     fn new(files: &'a [PathBuf], size: usize) -> Self {
-        Self { files, size, file: 0, stream: None, rest: Vec::new(), line: 1 }
+        Self { files, size, file: 0, stream: None, rest: Vec::new(), line: 1, spare: Vec::new() }
     }
 
     fn take(&mut self, count: usize) -> Result<Vec<Block>> {
@@ -117,8 +120,10 @@ impl<'a> Blocks<'a> {
         let Some((stream, packed)) = &mut self.stream else {
             return Ok(None);
         };
-        let mut text = std::mem::take(&mut self.rest);
+        let mut text = self.spare.pop().unwrap_or_default();
+        text.clear();
         text.reserve(self.size + 1);
+        text.append(&mut self.rest);
         let wanted = self.size.saturating_sub(text.len()) as u64;
         let got = stream.take(wanted).read_to_end(&mut text).map_err(|error| match *packed {
             Some(kind) => {
@@ -139,7 +144,8 @@ impl<'a> Blocks<'a> {
                     hint: "give a plain text".to_owned(),
                 });
             }
-            self.rest = text.split_off(end);
+            self.rest.extend_from_slice(&text[end..]);
+            text.truncate(end);
         }
         self.line += line_ends(&text);
         Ok(Some(Block { text, file, line, begins_file }))

@@ -70,10 +70,10 @@ impl Dictionary {
 
     /// Hands out all words with their numbers, in any order.
     pub(super) fn for_each(&self, mut see: impl FnMut(Word<'_>, u64)) {
-        for place in self.short.places.iter().filter(|place| place.packed != 0) {
-            let bytes = place.packed.to_le_bytes();
+        for place in self.short.places.iter().filter(|place| place.packed() != 0) {
+            let bytes = place.packed().to_le_bytes();
             let length = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
-            see(Word { text: &bytes[..length], packed: place.packed }, place.number);
+            see(Word { text: &bytes[..length], packed: place.packed() }, place.number);
         }
         for word in &self.long {
             see(Word { text: word.text(&self.arena), packed: 0 }, word.number);
@@ -112,19 +112,26 @@ impl Dictionary {
     }
 }
 
-/// Words that are numbers, each at the first free place from where its hash points to. At least
-/// half of the places are free, so that the way is short.
+/// Words that are numbers, each at the first free place from where its hash points to. At least a
+/// quarter of the places are free, so that the way is short.
 #[derive(Debug)]
 struct ShortWords {
     places: Vec<ShortWord>,
     used: usize,
 }
 
-/// A free place where `packed` is 0.
+/// A free place where the halves are 0. Rare words are seldom in the cache, so every byte counts: a
+/// `u128` would take 8 more.
 #[derive(Debug, Clone, Copy, Default)]
 struct ShortWord {
-    packed: u128,
+    halves: [u64; 2],
     number: u64,
+}
+
+impl ShortWord {
+    fn packed(self) -> u128 {
+        u128::from(self.halves[0]) | u128::from(self.halves[1]) << 64
+    }
 }
 
 impl Default for ShortWords {
@@ -138,25 +145,28 @@ impl ShortWords {
     fn find(&self, packed: u128) -> usize {
         let last = self.places.len() - 1;
         let mut at = hash(packed) as usize & last;
-        while self.places[at].packed != packed && self.places[at].packed != 0 {
+        loop {
+            let here = self.places[at].packed();
+            if here == packed || here == 0 {
+                return at;
+            }
             at = (at + 1) & last;
         }
-        at
     }
 
     fn number(&self, packed: u128) -> Option<u64> {
         let place = &self.places[self.find(packed)];
-        (place.packed == packed).then_some(place.number)
+        (place.packed() == packed).then_some(place.number)
     }
 
     fn number_mut(&mut self, packed: u128) -> &mut u64 {
         let mut at = self.find(packed);
-        if self.places[at].packed == 0 {
-            if 2 * (self.used + 1) > self.places.len() {
+        if self.places[at].packed() == 0 {
+            if 4 * (self.used + 1) > 3 * self.places.len() {
                 self.grow();
                 at = self.find(packed);
             }
-            self.places[at].packed = packed;
+            self.places[at].halves = [packed as u64, (packed >> 64) as u64];
             self.used += 1;
         }
         &mut self.places[at].number
@@ -165,8 +175,8 @@ impl ShortWords {
     fn grow(&mut self) {
         let wider = vec![ShortWord::default(); 2 * self.places.len()];
         for place in std::mem::replace(&mut self.places, wider) {
-            if place.packed != 0 {
-                let at = self.find(place.packed);
+            if place.packed() != 0 {
+                let at = self.find(place.packed());
                 self.places[at] = place;
             }
         }

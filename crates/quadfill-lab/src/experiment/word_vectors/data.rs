@@ -44,7 +44,11 @@ impl WordData {
         for file in &corpus {
             let about = std::fs::metadata(file).map_err(LabError::io(file))?;
             let text = file.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-            name = format!("{name}{}{text} ({} bytes)", if name.is_empty() { "" } else { ", " }, about.len());
+            name = format!(
+                "{name}{}{text} ({} bytes)",
+                if name.is_empty() { "" } else { ", " },
+                about.len()
+            );
         }
         Ok(Self { corpus, name, analogies, similarity, counted: Mutex::default() })
     }

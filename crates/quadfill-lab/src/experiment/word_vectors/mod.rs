@@ -74,10 +74,7 @@ fn error_over_all_cells(
     Ok(config.objective(&views, spec, 0.0)?.data_value(parameters) * observed / all)
 }
 
-fn mean_squared_error(
-    predictor: Predictor<'_, f32>,
-    cells: &Observations<f32>,
-) -> f64 {
+fn mean_squared_error(predictor: Predictor<'_, f32>, cells: &Observations<f32>) -> f64 {
     let columns: Vec<&[u32]> = (0..3).map(|mode| cells.indices(mode)).collect();
     let values: Vec<f64> = cells.values().iter().map(|&value| f64::from(value)).collect();
     predictor.evaluate(&columns, &values).mse
@@ -169,7 +166,9 @@ impl Experiment for WordVectors {
         // A row's equations take the square of the rank where each cell has a part in them.
         let orders = if cell.text("window") == "all orders" { 5.0 } else { 1.0 };
         let rank = cell.number("rank");
-        orders * cell.number("sweeps") * if cell.text("cells") == "all" { rank } else { rank * rank / 16.0 }
+        orders
+            * cell.number("sweeps")
+            * if cell.text("cells") == "all" { rank } else { rank * rank / 16.0 }
     }
 
     fn findings(&self, rows: &[Row]) -> Vec<Block> {
