@@ -235,6 +235,9 @@ pub enum ReadError {
     /// A `--bin` that makes no sense.
     #[error("{0}")]
     Bin(String),
+    /// A corpus in which there is nothing to count, in words.
+    #[error("{0}")]
+    Corpus(String),
     /// Whatever else the library finds wrong with the data.
     #[error("{file}: {source}")]
     Data {

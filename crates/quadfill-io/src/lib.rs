@@ -16,6 +16,7 @@
 mod arrays;
 mod bins;
 mod columns;
+pub mod corpus;
 mod delimited;
 mod error;
 mod number;
@@ -29,6 +30,7 @@ mod roles;
 mod shown;
 mod source;
 mod table;
+mod word_tasks;
 mod write;
 
 pub use bins::{BinSize, BinSpec};
@@ -39,6 +41,9 @@ pub use quadfill::observations::{Binning, ColumnPlaces};
 pub use query::{Query, QueryValues, UNKNOWN, read_query, read_query_bytes};
 pub use query_rows::{QueryColumn, QueryRows, TextRows};
 pub use read::{ReadData, read, read_bytes};
+pub use word_tasks::{
+    parse_analogies, parse_similarity, parse_vectors, read_analogies, read_similarity, read_vectors,
+};
 pub use write::{
     NpyNumber, Predictions, VectorFormat, Vectors, WriteError, write_atomically, write_npy,
     write_predictions, write_tns, write_vectors,

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use quadfill_io::WriteError;
+use quadfill_io::{ReadError, WriteError};
 
 /// The result of anything that can go wrong here.
 pub type Result<T> = std::result::Result<T, LabError>;
@@ -17,6 +17,9 @@ pub enum LabError {
     /// A fit refused its data or settings.
     #[error(transparent)]
     Fit(#[from] quadfill::Error),
+    /// A file could not be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
     /// A file could not be written.
     #[error(transparent)]
     Write(#[from] WriteError),

@@ -16,6 +16,7 @@ mod reproduce;
 mod synth;
 mod top;
 mod values;
+mod words;
 
 pub(crate) use certify::CertifyFlags;
 pub(crate) use complaint::{Refusal, refusal};
@@ -32,6 +33,7 @@ pub(crate) use reproduce::{ReproduceFlags, ReproducePart, ReproducePlan};
 pub(crate) use synth::{SynthFlags, SynthPlan};
 pub(crate) use top::{OrderName, TopFlags};
 pub(crate) use values::Alpha;
+pub(crate) use words::{WordsCommand, WordsCountFlags, WordsEvaluateFlags, WordsFlags};
 
 use clap::{Args, Parser, Subcommand};
 
@@ -96,6 +98,7 @@ pub(crate) enum Command {
     FoldIn(FoldInFlags),
     Update(UpdateFlags),
     Inspect(InspectFlags),
+    Words(WordsFlags),
     Demo(DemoFlags),
     Reproduce(ReproduceFlags),
     Completions(CompletionsFlags),

@@ -10,7 +10,7 @@ use super::values;
 
 /// Measure the paper's experiments again
 ///
-/// Makes tensors with a known truth, fits them, and leaves results.json, results.csv, charts as SVG and
+/// Makes tensors with a known truth, or takes your data, fits them, and leaves results.json, results.csv, charts as SVG and
 /// PNG, and one report.html that says what was asked, what the paper found and what was measured.
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -28,19 +28,28 @@ Experiments:
   theorem       the theorem's objective and constants: error against the number of observations
   all           every one of them
 
+Experiments on data that you have:
+  words         vectors of words by the pairwise model and CP: --data has texts in wikipedia/ (.txt, .gz, .zst),
+                and in word-eval/ analogies (files with `analog` in their names) and similarities (all others);
+                --full has windows in all orders as well
+
 Finished cells are kept in cells.jsonl as they finish, and a run that was stopped goes on from there
 with the same command. --quick keeps none.
 
 Examples:
   quadfill reproduce phase --quick --out phase
   quadfill reproduce all --quick
-  quadfill reproduce recovery-als --full --seeds 10 --out /data/recovery")]
+  quadfill reproduce recovery-als --full --seeds 10 --out /data/recovery
+  quadfill reproduce words --data /data --out words")]
 pub(crate) struct ReproduceFlags {
     /// The experiment, or `all`
     name: String,
     /// The folder to leave everything in; reproduce/NAME by default
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// The folder of the data, for experiments on data that you have
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
     /// Small tensors and few repetitions: minutes for all experiments
     #[arg(long, conflicts_with = "full")]
     quick: bool,
@@ -75,8 +84,24 @@ impl ReproduceFlags {
             let folder = PathBuf::from("reproduce");
             if all { folder } else { folder.join(&self.name) }
         });
-        let known: Vec<&str> = experiment::all().iter().map(|one| one.name()).collect();
-        let parts: Vec<ReproducePart> = experiment::all()
+        let known: Vec<&str> =
+            experiment::all().iter().map(|one| one.name()).chain(experiment::ON_DATA).collect();
+        let on_data = experiment::ON_DATA.contains(&self.name.as_str());
+        let chosen = match &self.data {
+            Some(data) if on_data => Vec::from_iter(experiment::on_data(&self.name, data)?),
+            None if on_data => {
+                bail!(
+                    "{} is an experiment on data that you have: name their folder with --data",
+                    self.name
+                )
+            }
+            Some(_) => bail!(
+                "--data is for experiments on data that you have ({}): leave it out",
+                experiment::ON_DATA.join(", ")
+            ),
+            None => experiment::all(),
+        };
+        let parts: Vec<ReproducePart> = chosen
             .into_iter()
             .filter(|one| all || one.name() == self.name)
             .map(|one| ReproducePart {
@@ -102,6 +127,7 @@ impl ReproduceFlags {
 
     fn command(&self, name: &str, seed: u64) -> String {
         let mut words = vec![format!("quadfill reproduce {name}")];
+        words.extend(self.data.as_ref().map(|data| format!("--data {}", data.display())));
         words.extend(self.quick.then(|| "--quick".to_owned()));
         words.extend(self.full.then(|| "--full".to_owned()));
         words.extend(self.seeds.map(|seeds| format!("--seeds {seeds}")));

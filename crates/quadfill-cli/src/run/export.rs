@@ -37,7 +37,10 @@ pub(super) fn run(flags: &ExportFlags, output: Output) -> Result<()> {
     }
     places::check_file(&flags.output)?;
     let model = Model::load(&flags.model)?;
-    let at = find_mode(&model.modes, &flags.mode)?;
+    let Some(mode) = &flags.mode else {
+        return all_modes(&model, flags, output);
+    };
+    let at = find_mode(&model.modes, mode)?;
     let mode = &model.modes[at];
     let export = model.predictor().export(at);
     let mut columns: Vec<String> = (1..=export.rank).map(|column| format!("v{column}")).collect();
@@ -91,6 +94,42 @@ pub(super) fn run(flags: &ExportFlags, output: Output) -> Result<()> {
         report.width,
         report.output.display(),
         report.query
+    );
+    output.outcome(text, &report)
+}
+
+#[derive(Debug, Serialize)]
+struct JoinedReport {
+    output: PathBuf,
+    labels: usize,
+    width: usize,
+    metric: &'static str,
+}
+
+/// Writes the rows of all modes side by side.
+fn all_modes(model: &Model<f64>, flags: &ExportFlags, output: Output) -> Result<()> {
+    let joined = model.predictor().embeddings(&model.modes)?;
+    let columns: Vec<String> = (1..=joined.width()).map(|column| format!("v{column}")).collect();
+    let vectors = Vectors {
+        name: "label",
+        labels: joined.labels(),
+        columns: &columns,
+        numbers: joined.vectors(),
+    };
+    let whole = interrupt::writing();
+    write_vectors(&flags.output, vectors)?;
+    drop(whole);
+    let report = JoinedReport {
+        output: flags.output.clone(),
+        labels: joined.labels().len(),
+        width: joined.width(),
+        metric: "cosine",
+    };
+    let text = format!(
+        "{} vectors of {} numbers -> {}\nclose in angle: alike",
+        grouped(report.labels),
+        report.width,
+        report.output.display()
     );
     output.outcome(text, &report)
 }

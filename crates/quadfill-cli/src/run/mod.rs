@@ -20,6 +20,7 @@ mod synth;
 mod tie;
 mod top;
 mod watch;
+mod words;
 
 use anyhow::Result;
 
@@ -42,6 +43,7 @@ pub(crate) fn run(cli: &Cli) -> Result<()> {
         Command::FoldIn(flags) => learn::fold_in(flags, output),
         Command::Update(flags) => learn::update(flags, output),
         Command::Inspect(flags) => inspect::run(flags, output),
+        Command::Words(flags) => words::run(flags, output),
         Command::Demo(flags) => demo::run(&flags.out, seed, output),
         Command::Reproduce(flags) => reproduce::run(&flags.resolve(seed)?, output),
         Command::Completions(flags) => completions::run(flags.shell),

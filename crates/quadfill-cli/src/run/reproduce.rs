@@ -65,7 +65,8 @@ fn check_folder(folder: &Path) -> Result<()> {
     if !folder.is_dir() {
         bail!("{}: this is a file: name a folder", folder.display());
     }
-    let names: Vec<&str> = experiment::all().iter().map(|one| one.name()).collect();
+    let names: Vec<&str> =
+        experiment::all().iter().map(|one| one.name()).chain(experiment::ON_DATA).collect();
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
@@ -157,6 +158,7 @@ fn duration(seconds: f64) -> String {
 fn plain(error: LabError) -> Error {
     match error {
         LabError::Fit(error) => error.into(),
+        LabError::Read(error) => error.into(),
         LabError::Write(error) => error.into(),
         LabError::Io { path, source } => WriteError { path, source }.into(),
         other => other.into(),

@@ -10,7 +10,7 @@ use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::types::{Type, TypePtr};
 
 /// A column in which every row has a value.
-pub(super) fn column(name: &str, physical: Physical) -> Result<TypePtr, ParquetError> {
+pub(crate) fn column(name: &str, physical: Physical) -> Result<TypePtr, ParquetError> {
     let logical = (physical == Physical::BYTE_ARRAY).then_some(LogicalType::String);
     Type::primitive_type_builder(name, physical)
         .with_repetition(Repetition::REQUIRED)
@@ -20,7 +20,7 @@ pub(super) fn column(name: &str, physical: Physical) -> Result<TypePtr, ParquetE
 }
 
 /// Writes a table of such columns; `fill` is handed one after the other with its position.
-pub(super) fn write_table(
+pub(crate) fn write_table(
     file: &mut File,
     name: &str,
     columns: Vec<TypePtr>,

@@ -23,6 +23,7 @@ mod store;
 mod theorem;
 mod timing;
 mod trial;
+mod word_vectors;
 mod words;
 mod write;
 
@@ -30,6 +31,8 @@ pub use row::Row;
 pub use run::{Measured, Options, Progress, run};
 pub use trial::{Method, Trial, Trialled};
 pub use write::{write, write_overview};
+
+use std::path::Path;
 
 use crate::error::Result;
 use crate::report::Block;
@@ -97,6 +100,10 @@ pub trait Experiment: Sync {
     }
     /// What was found: words, tables and charts.
     fn findings(&self, rows: &[Row]) -> Vec<Block>;
+    /// What is to be known about the units and the data.
+    fn remarks(&self, rows: &[Row]) -> Vec<Block> {
+        vec![Block::Text(words::UNITS.to_owned()), Block::Text(words::draws(rows))]
+    }
 }
 
 /// Every experiment, in the order in which they are best read.
@@ -119,4 +126,23 @@ pub fn all() -> Vec<Box<dyn Experiment>> {
         Box::new(incoherence::Incoherence),
         Box::new(theorem::Theorem),
     ]
+}
+
+/// The names of the experiments on data that the user has.
+pub const ON_DATA: [&str; 1] = ["words"];
+
+/// An experiment on data that the user has, by its name.
+///
+/// - `words`: a folder with texts in `wikipedia/` and, in `word-eval/`, analogies (files with `analog` in
+///   their names) and similarities (all others).
+///
+/// ```
+/// assert!(quadfill_lab::experiment::on_data("phase", "data".as_ref())?.is_none());
+/// # Ok::<(), quadfill_lab::LabError>(())
+/// ```
+pub fn on_data(name: &str, data: &Path) -> Result<Option<Box<dyn Experiment>>> {
+    Ok(match name {
+        "words" => Some(Box::new(word_vectors::WordVectors::open(data)?)),
+        _ => None,
+    })
 }

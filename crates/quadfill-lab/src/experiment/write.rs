@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use quadfill_io::write_atomically;
 use serde::Serialize;
 
+use super::Experiment;
 use super::row::{Row, csv};
 use super::run::Measured;
-use super::{Experiment, words};
 use crate::error::Result;
 use crate::report::{Block, Page, Section};
 
@@ -56,8 +56,7 @@ fn write_all(folder: &Path, files: Vec<(String, Vec<u8>)>) -> Result<Vec<PathBuf
 fn page(experiment: &dyn Experiment, measured: &Measured, command: &str) -> Page {
     let rows = &measured.rows;
     let mut found = experiment.findings(rows);
-    found.push(Block::Text(words::UNITS.to_owned()));
-    found.push(Block::Text(words::draws(rows)));
+    found.extend(experiment.remarks(rows));
     Page {
         mark: "Experiment".to_owned(),
         title: experiment.title().to_owned(),

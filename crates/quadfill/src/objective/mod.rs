@@ -201,6 +201,9 @@ impl<'a, T: Real> Objective<'a, T> {
     pub fn data_value(&self, parameters: &Parameters<T>) -> f64 {
         let point = self.point(parameters);
         let sums = self.unit_sums(&self.value_plan, |segment, workspace| {
+            if self.has_linear_cells() {
+                return self.linear_value(&point, segment, workspace);
+            }
             self.kernels.squared_residuals(
                 &point.context(segment.mode),
                 &point.row_cells(self.views, segment),

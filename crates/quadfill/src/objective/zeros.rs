@@ -9,14 +9,21 @@
 //! The first sum is one of ordinary observations with weight `w - w0` and value `w y / (w - w0)`, up
 //! to a constant. The second is a polynomial in sums over rows, `G_b = U_b^T U_b` and
 //! `s_b = sum of rows`, so no unobserved cell is ever visited.
+//!
+//! Where all observed cells weigh as much as the others, `w = w0`, the squares of the first sum cancel
+//! and `-2 w0 y pred` is left. Such data are kept as values `v = w0 y` without weights, and all rows of
+//! a mode have the same normal matrix.
 
 use rayon::prelude::*;
 
 use super::Objective;
+use super::point::Point;
 use crate::error::{Error, Result};
 use crate::model::{Interaction, Kernel, ModelSpec, Offsets, Parameters};
 use crate::observations::Observations;
-use quadfill_kernels::Real;
+use crate::views::Segment;
+use quadfill_kernels::cells::{Form, ModeContext, RowCells, Workspace};
+use quadfill_kernels::{AlignedVec, Real};
 
 /// Rows whose products are summed together.
 const BLOCK: usize = 1024;
@@ -27,6 +34,8 @@ pub(super) struct Zeros {
     weight: f64,
     /// What the change of weights and values leaves out of the data term, times `m`.
     constant: f64,
+    /// Whether observed cells weigh as much as the others.
+    alike: bool,
 }
 
 /// Checks that a model has the sums in closed form.
@@ -56,10 +65,16 @@ pub(crate) fn check_zeros(spec: &ModelSpec, offsets: Option<Offsets>, weight: f6
 
 impl<T: Real> Observations<T> {
     /// Observations whose sum of squares, with that of all predictions at weight `zero` added, is
-    /// the sum of squares over all cells where unobserved ones are zero with that weight.
+    /// the sum of squares over all cells where unobserved ones are zero with that weight. Without
+    /// weights, where observed cells weigh as much: then `-2` times the sum of values times predictions
+    /// is to be added instead of a sum of squares.
     pub(crate) fn against_zeros(self, zero: f64) -> Result<Self> {
         let (modes, indices, mut values, weights) = self.into_parts();
         let mut weights = weights.unwrap_or_else(|| vec![T::ONE; values.len()]);
+        if weights.iter().all(|weight| weight.to_f64() == zero) {
+            values.iter_mut().for_each(|value| *value = T::from_f64(zero * value.to_f64()));
+            return Ok(Self::from_checked(modes, indices, values, None));
+        }
         for (value, weight) in values.iter_mut().zip(&mut weights) {
             let (y, w) = (value.to_f64(), weight.to_f64());
             if w <= zero {
@@ -116,14 +131,58 @@ impl<T: Real> Objective<'_, T> {
     #[must_use]
     pub(crate) fn with_zeros(mut self, weight: Option<f64>) -> Self {
         self.zeros = weight.map(|weight| {
+            let alike = !self.views.is_weighted();
             let mut constant = 0.0;
             self.views.for_each(|_, value, w| {
                 let (y, w) = (value.to_f64(), w.to_f64());
-                constant -= w * y * y * weight / (w + weight);
+                constant += if alike { y * y / weight } else { -w * y * y * weight / (w + weight) };
             });
-            Zeros { weight, constant }
+            Zeros { weight, constant, alike }
         });
         self
+    }
+
+    /// Whether observed cells enter by a linear term alone, the squares being those of all cells.
+    pub(crate) fn has_linear_cells(&self) -> bool {
+        self.zeros.is_some_and(|zeros| zeros.alike)
+    }
+
+    /// `-2` times the sum of values times predictions over some cells, where that is all they add.
+    pub(super) fn linear_value(
+        &self,
+        point: &Point<'_, T>,
+        segment: &Segment,
+        workspace: &mut Workspace<T>,
+    ) -> f64 {
+        let cells = point.row_cells(self.views, segment);
+        let mut residuals = vec![T::ZERO; cells.values.len()];
+        self.kernels.residuals(&point.context(segment.mode), &cells, workspace, &mut residuals);
+        let product = |(v, r): (&T, &T)| v.to_f64() * (v.to_f64() - r.to_f64());
+        -2.0 * cells.values.iter().zip(&residuals).map(product).sum::<f64>()
+    }
+
+    /// Adds to the right-hand side of a row's equations what the linear terms of its cells give, and
+    /// behind it their sum.
+    pub(crate) fn add_linear(
+        &self,
+        point: &Point<'_, T>,
+        segment: &Segment,
+        workspace: &mut Workspace<T>,
+        right: &mut [f64],
+    ) {
+        let unknowns = right.len() - 1;
+        right[unknowns] += self.linear_value(point, segment, workspace);
+        // The residual of a cell whose prediction is nothing is its value.
+        let context = point.context(segment.mode);
+        let others = context.factors.len();
+        let (nothing, apart) = (AlignedVec::zeros(context.stride), vec![T::ZERO; others * others]);
+        let form = match context.form {
+            Form::Quadratic { own, cross, .. } => Form::Quadratic { own, cross, among: &apart },
+            Form::Product => Form::Product,
+        };
+        let context = ModeContext { form, ..context };
+        let cells = RowCells { own: &nothing, ..point.row_cells(self.views, segment) };
+        self.kernels.gradient(&context, &cells, workspace, &mut right[..unknowns]);
     }
 
     /// What belongs to the data term besides observations and squares, times `m`.

@@ -198,6 +198,9 @@ fn linear_steps<T: Real>(
     let point = objective.point(parameters);
     let terms = RowTerms::new(objective, parameters, group);
     let accumulate = |segment: &Segment, workspace: &mut Workspace<T>, out: &mut [f64]| {
+        if objective.has_linear_cells() {
+            return objective.add_linear(&point, segment, workspace, &mut out[n * (n + 1)..]);
+        }
         let cells = point.row_cells(objective.views(), segment);
         objective.kernels().normal_equations(&point.context(segment.mode), &cells, workspace, out);
     };

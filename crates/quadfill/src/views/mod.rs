@@ -185,6 +185,11 @@ impl<T: Real> Views<T> {
         self.len() == 0
     }
 
+    /// Whether the observations have weights.
+    pub fn is_weighted(&self) -> bool {
+        self.views[0].weights.is_some()
+    }
+
     /// The sum of the weights (the number of observations without them).
     pub fn total_weight(&self) -> f64 {
         self.total_weight

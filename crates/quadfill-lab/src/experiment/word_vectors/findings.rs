@@ -1,0 +1,315 @@
+//! What the rows say about the two models.
+
+use super::MODELS;
+use super::data::WordData;
+use crate::chart::{Axis, Chart, LineChart, Look, Point, Series, plain};
+use crate::experiment::grid::{numbers, texts};
+use crate::experiment::row::Row;
+use crate::report::{Block, Tone};
+
+/// The names and numbers of the paper's table: CP, then the quadratic model. Shares are in percent.
+const PAPER: [(&str, &str, [&str; 2]); 4] = [
+    ("mse", "mean squared error", ["0.5893", "0.4253"]),
+    ("syntactic", "syntactic analogies", ["30.61 %", "46.14 %"]),
+    ("semantic", "semantic analogies", ["42.37 %", "54.76 %"]),
+    ("similarity", "similarity", ["0.51", "0.60"]),
+];
+
+pub(super) fn blocks(data: &WordData, rows: &[Row]) -> Vec<Block> {
+    let Some(first) = rows.first() else {
+        return vec![Block::Text("Nothing was measured.".to_owned())];
+    };
+    let mut blocks = vec![facts(first), Block::Text(how(first))];
+    for window in texts(rows, "window") {
+        let chosen = Chosen::new(rows, &window);
+        blocks.push(Block::Text(match window.as_str() {
+            "ordered" => "Windows count in the order of the text. At the penalty chosen for each model:".to_owned(),
+            _ => "Windows count for every order of their words. At the penalty chosen for each model:".to_owned(),
+        }));
+        blocks.push(chosen.beside_the_paper());
+        blocks.extend(chosen.verdicts());
+        blocks.push(Block::Text("Analogies by kind, right answers in percent:".to_owned()));
+        blocks.push(chosen.by_section(data));
+        blocks.push(Block::Text("Similarity by set, correlation of ranks:".to_owned()));
+        blocks.push(chosen.by_set(data));
+        for which in texts(rows, "cells") {
+            let here: Vec<&Row> = rows
+                .iter()
+                .filter(|r| r.text("window") == window && r.text("cells") == which)
+                .collect();
+            let name = format!("penalties-{}-{which}", window.replace(' ', "-"));
+            blocks.push(Block::figure(&name, by_penalty(&here, &which), ""));
+        }
+    }
+    blocks.push(Block::Text("Everything that was tried:".to_owned()));
+    blocks.push(all_tries(rows));
+    blocks
+}
+
+fn facts(row: &Row) -> Block {
+    let cells = (row.number("vocabulary")).powi(3);
+    Block::Facts(vec![
+        ("words of text".to_owned(), plain(row.number("words"))),
+        ("vocabulary".to_owned(), plain(row.number("vocabulary"))),
+        ("different triples".to_owned(), plain(row.number("triples"))),
+        (
+            "share of all cells".to_owned(),
+            format!("{:.3} %", 100.0 * row.number("triples") / cells),
+        ),
+        ("rank".to_owned(), plain(row.number("rank"))),
+    ])
+}
+
+fn how(row: &Row) -> String {
+    format!(
+        "Zeros take part or not: \u{201c}observed cells\u{201d} are fits to the triples that occur, with a tenth \
+         of them held out, and their error is that on the held-out ones; \u{201c}all cells\u{201d} are fits to \
+         every one of the {} cells, where triples that never occur are zeros that weigh as much as the others, \
+         and their error is that over all cells. Values are log(1 + count). Both models are fitted by at most {} sweeps of \
+         alternating least squares from a random start, with each of the same penalties, and for each \
+         model the one with the smallest error is chosen. A word\u{2019}s vector is its rows in the three modes one after \
+         the other, brought to unit length. Questions are those whose words are all in the vocabulary; syntactic are \
+         the MSR set and the sections of Google\u{2019}s whose names begin with gram, semantic its other sections; \
+         similarity is the mean over the sets.",
+        plain(row.number("vocabulary").powi(3)),
+        row.count("sweeps"),
+    )
+}
+
+/// The name of the error that a penalty is chosen by.
+fn error_name(cells: &str) -> &'static str {
+    if cells == "all" { "mse_all_cells" } else { "mse_held_out" }
+}
+
+fn cells_in_words(cells: &str) -> &'static str {
+    if cells == "all" { "all cells" } else { "observed cells" }
+}
+
+fn model_in_words(model: &str) -> &'static str {
+    if model == "cp" { "CP" } else { "quadratic" }
+}
+
+/// The rows of one window at the penalty that has the smallest error, for each kind of cells and model.
+struct Chosen<'a> {
+    kinds: Vec<(String, Vec<Option<&'a Row>>)>,
+}
+
+impl<'a> Chosen<'a> {
+    fn new(rows: &'a [Row], window: &str) -> Self {
+        let best = |which: &str, model: &str| {
+            rows.iter()
+                .filter(|row| row.text("window") == window && row.text("cells") == which)
+                .filter(|row| row.text("model") == model)
+                .min_by(|x, y| x.number(error_name(which)).total_cmp(&y.number(error_name(which))))
+        };
+        let kinds = texts(rows, "cells")
+            .into_iter()
+            .map(|which| {
+                let both = ["cp", "quadratic"].map(|model| best(&which, model)).to_vec();
+                (which, both)
+            })
+            .collect();
+        Self { kinds }
+    }
+
+    /// Column headings: CP and quadratic for each kind of cells.
+    fn head(&self, first: &[&str]) -> Vec<String> {
+        let mut head: Vec<String> = first.iter().map(|&name| name.to_owned()).collect();
+        for (which, _) in &self.kinds {
+            for model in ["cp", "quadratic"] {
+                head.push(format!("{}, {}", cells_in_words(which), model_in_words(model)));
+            }
+        }
+        head
+    }
+
+    /// One field per kind of cells and model.
+    fn line(&self, field: impl Fn(&str, &Row) -> String) -> Vec<String> {
+        self.kinds
+            .iter()
+            .flat_map(|(which, both)| {
+                both.iter().map(|row| row.map_or(String::new(), |row| field(which, row)))
+            })
+            .collect()
+    }
+
+    fn beside_the_paper(&self) -> Block {
+        let mut lines = Vec::new();
+        for (name, words, paper) in PAPER {
+            let mut line = vec![words.to_owned(), paper[0].to_owned(), paper[1].to_owned()];
+            line.extend(self.line(|which, row| match name {
+                "mse" => format!("{:.4}", row.number(error_name(which))),
+                "similarity" => format!("{:.3}", row.number(name)),
+                _ => percent(row, name),
+            }));
+            lines.push(line);
+        }
+        for (name, words) in [
+            ("sweeps_done", "sweeps"),
+            ("penalty", "penalty"),
+            ("sweep_seconds", "seconds per sweep"),
+        ] {
+            let mut line = vec![words.to_owned(), String::new(), String::new()];
+            line.extend(self.line(|_, row| plain(row.number(name))));
+            lines.push(line);
+        }
+        Block::Table { head: self.head(&["", "paper, CP", "paper, quadratic"]), rows: lines }
+    }
+
+    /// Where the quadratic model is better, and where it is not.
+    fn verdicts(&self) -> Vec<Block> {
+        self.kinds
+            .iter()
+            .filter_map(|(which, both)| {
+                let [Some(cp), Some(quadratic)] = both[..] else { return None };
+                let (mut better, mut worse) = (Vec::new(), Vec::new());
+                for (name, words, _) in PAPER {
+                    let is_better = if name == "mse" {
+                        quadratic.number(error_name(which)) < cp.number(error_name(which))
+                    } else {
+                        // Not asked is infinite for both.
+                        quadratic.number(name) > cp.number(name)
+                    };
+                    if is_better { better.push(words) } else { worse.push(words) }
+                }
+                let kind = cells_in_words(which);
+                Some(if worse.is_empty() {
+                    Block::Note(
+                        Tone::Good,
+                        format!("On {kind} the quadratic model is better than CP in everything."),
+                    )
+                } else if better.is_empty() {
+                    Block::Note(
+                        Tone::Warn,
+                        format!("On {kind} the quadratic model is better than CP in nothing."),
+                    )
+                } else {
+                    Block::Note(
+                        Tone::Warn,
+                        format!(
+                            "On {kind} the quadratic model is better than CP in {}, and not in {}.",
+                            better.join(", "),
+                            worse.join(", ")
+                        ),
+                    )
+                })
+            })
+            .collect()
+    }
+
+    fn by_section(&self, data: &WordData) -> Block {
+        let any = self.kinds.iter().flat_map(|(_, both)| both).find_map(|row| *row);
+        let questions = |name: &str| any.map_or(0, |row| row.count(&format!("{name}_questions")));
+        let mut lines = Vec::new();
+        let mut names: Vec<&str> = vec!["syntactic", "semantic"];
+        for (set, section) in data.sections() {
+            if !names.contains(&set) {
+                names.push(set);
+            }
+            if !section.contains("analog") {
+                names.push(section);
+            }
+        }
+        for name in names {
+            let mut line = vec![name.to_owned(), questions(name).to_string()];
+            line.extend(self.line(|_, row| percent(row, name)));
+            lines.push(line);
+        }
+        Block::Table { head: self.head(&["kind", "questions"]), rows: lines }
+    }
+
+    fn by_set(&self, data: &WordData) -> Block {
+        let any = self.kinds.iter().flat_map(|(_, both)| both).find_map(|row| *row);
+        let mut lines = Vec::new();
+        for name in data.similarity_sets() {
+            let pairs = any.map_or(0, |row| row.count(&format!("{name}_pairs")));
+            let mut line = vec![name.to_owned(), pairs.to_string()];
+            line.extend(self.line(|_, row| {
+                row.get(name)
+                    .and_then(serde_json::Value::as_f64)
+                    .map_or(String::new(), |rho| format!("{rho:.3}"))
+            }));
+            lines.push(line);
+        }
+        Block::Table { head: self.head(&["set", "pairs"]), rows: lines }
+    }
+}
+
+fn percent(row: &Row, name: &str) -> String {
+    row.get(name)
+        .and_then(serde_json::Value::as_f64)
+        .map_or("none asked".to_owned(), |share| format!("{:.2} %", 100.0 * share))
+}
+
+/// Right answers and similarity against the penalty.
+fn by_penalty(rows: &[&Row], which: &str) -> Chart {
+    let mut series = Vec::new();
+    for (task, scale) in [("syntactic", 100.0), ("semantic", 100.0), ("similarity", 100.0)] {
+        for model in MODELS {
+            let points = rows
+                .iter()
+                .filter(|row| row.text("model") == model && row.number(task).is_finite())
+                .map(|row| Point {
+                    x: row.number("penalty"),
+                    y: scale * row.number(task),
+                    bar: None,
+                    tip: format!(
+                        "{task}, {}: {} at a penalty of {}\nerror {}",
+                        model_in_words(model),
+                        plain(scale * row.number(task)),
+                        plain(row.number("penalty")),
+                        plain(row.number(error_name(which)))
+                    ),
+                })
+                .collect();
+            let name = format!("{task}, {}", model_in_words(model));
+            series.push(Series { name, points, look: Look::Curve, colour: series.len() });
+        }
+    }
+    let owned: Vec<Row> = rows.iter().map(|&row| row.clone()).collect();
+    Chart::Lines(LineChart {
+        title: format!("Tasks against the penalty: {}", cells_in_words(which)),
+        x: Axis::log("penalty").marked(&numbers(&owned, "penalty")),
+        y: Axis::linear("right answers (%), correlation (times 100)"),
+        series,
+        rules: Vec::new(),
+    })
+}
+
+fn all_tries(rows: &[Row]) -> Block {
+    let lines = rows
+        .iter()
+        .map(|row| {
+            let which = row.text("cells");
+            vec![
+                row.text("window").to_owned(),
+                cells_in_words(which).to_owned(),
+                model_in_words(row.text("model")).to_owned(),
+                plain(row.number("penalty")),
+                format!("{:.4}", row.number("mse_seen")),
+                format!("{:.4}", row.number(error_name(which))),
+                percent(row, "syntactic"),
+                percent(row, "semantic"),
+                format!("{:.3}", row.number("similarity")),
+                row.count("sweeps_done").to_string(),
+                plain(row.number("seconds")),
+            ]
+        })
+        .collect();
+    Block::table(
+        &[
+            "window",
+            "cells",
+            "model",
+            "penalty",
+            "error on triples seen",
+            "error that chooses",
+            "syntactic",
+            "semantic",
+            "similarity",
+            "sweeps",
+            "seconds",
+        ],
+        lines,
+    )
+}
