@@ -3,6 +3,7 @@
 
 mod best;
 mod context;
+mod draws;
 mod evaluate;
 mod explain;
 mod export;
@@ -15,6 +16,7 @@ mod update;
 
 pub use best::Scored;
 pub use context::Context;
+pub use draws::DrawIntervals;
 pub use evaluate::Evaluation;
 pub use explain::{Influence, Part, influences};
 pub use export::{Export, Recipe};
