@@ -404,7 +404,7 @@ pub(crate) const MODELS: &[Case] = &[
     ),
     (
         "predict future good.csv -o out.csv",
-        "future/model.json: it was written by a newer version of Quadfill (format 99, this one knows up to 1): upgrade Quadfill to open it",
+        "future/model.json: it was written by a newer version of Quadfill (format 99, this one knows up to 2): upgrade Quadfill to open it",
     ),
     (
         "predict short good.csv -o out.csv",

@@ -90,7 +90,7 @@ pub(crate) const USES: &[Case] = &[
     ),
     (
         "predict model good.csv -o out.csv --interval 0.9",
-        "--data <FILE> is missing: see `quadfill predict --help`",
+        "--interval needs the data that the model was fitted to: name them with --data",
     ),
     (
         "evaluate model good.csv --rank-mode week",
