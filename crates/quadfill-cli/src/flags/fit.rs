@@ -153,7 +153,7 @@ struct SearchFlags {
     /// Draws of every chain of --solver gibbs after that; 300 by default
     #[arg(long, value_name = "N", value_parser = values::count, allow_negative_numbers = true)]
     samples: Option<usize>,
-    /// Keep every Nth draw of --solver gibbs; by default so that about 50 are kept in all
+    /// Keep every Nth draw of --solver gibbs; by default about 50 in all, or more if they fit into 16 MB
     #[arg(long, value_name = "N", value_parser = values::count, allow_negative_numbers = true)]
     thin: Option<usize>,
     /// Chains of --solver gibbs, each with a start and random numbers of its own; 1 by default

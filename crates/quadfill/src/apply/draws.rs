@@ -197,6 +197,7 @@ fn normal_distribution(z: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::{Kernel, ModelSpec, Offsets, Parameters, RowPrior};
 
     #[test]
     fn the_distribution_function_undoes_the_quantiles() {
@@ -204,6 +205,94 @@ mod tests {
             assert!((normal_distribution(normal_quantile(p)) - p).abs() < 1e-8 * p.max(0.1), "{p}");
         }
         assert_eq!(normal_distribution(f64::INFINITY).to_bits(), 1.0f64.to_bits());
+    }
+
+    /// Two draws of a model, joined.
+    fn joined(spec: &ModelSpec) -> (ModelSpec, Parameters<f64>, Posterior<f64>) {
+        let sizes = [3, 4, 2];
+        let kept = (0..2)
+            .map(|draw| {
+                let mut point = Parameters::<f32>::random(spec, &sizes, 1.0, draw);
+                point.mean = 0.25 * draw as f64;
+                let mut n = spec.rank;
+                if spec.offsets == Offsets::Modes {
+                    n += 1;
+                    for (group, rows) in sizes.into_iter().enumerate() {
+                        (0..rows).for_each(|label| point.set_bias(group, label, label as f32));
+                    }
+                }
+                let prior = RowPrior { means: vec![0.4; n], precisions: vec![2.0; n] };
+                (point, 4.0, vec![prior; 3])
+            })
+            .collect();
+        Posterior::join(spec, &sizes, kept)
+    }
+
+    #[test]
+    fn the_model_is_the_mean_of_its_draws_also_where_labels_are_unknown() {
+        for spec in [
+            ModelSpec::quadratic(Kernel::pairwise(3), 3).with_offsets(Offsets::Modes),
+            ModelSpec::cp(3, 2).with_offsets(Offsets::Modes),
+            ModelSpec::cp(3, 2),
+        ] {
+            let (wide, parameters, posterior) = joined(&spec);
+            let predictor =
+                Predictor::new(&wide, &parameters).with_strangers(Some(posterior.strangers()));
+            let intervals = DrawIntervals::new(predictor, &posterior);
+            for cell in [[0, 1, 1], [2, 3, 0], [UNKNOWN, 1, 1], [UNKNOWN, UNKNOWN, 0]] {
+                let laws = [intervals.law(0, &cell), intervals.law(1, &cell)];
+                let mean = 0.5 * (laws[0].mean + laws[1].mean);
+                assert!((predictor.cell(&cell) - mean).abs() < 1e-6, "{cell:?}");
+                let noisy = laws[0].deviation > 0.5 + 1e-9;
+                assert_eq!(noisy, cell.contains(&UNKNOWN), "{cell:?}: {}", laws[0].deviation);
+            }
+            // Each draw is there as it was.
+            let first = Parameters::<f32>::random(&spec, &[3, 4, 2], 1.0, 0);
+            let mut known = Predictor::new(&spec, &first).cell(&[2, 1, 0]);
+            if spec.offsets == Offsets::Modes {
+                known += 3.0;
+            }
+            assert!((intervals.law(0, &[2, 1, 0]).mean - known).abs() < 1e-6);
+        }
+    }
+
+    /// The spread that an unknown row adds, against draws of that row.
+    #[test]
+    fn unknown_rows_spread_as_their_prior_says() {
+        use quadfill_kernels::streams::{fill_normal, stream};
+        for spec in [
+            ModelSpec::quadratic(Kernel::pairwise(3), 2).with_offsets(Offsets::Modes),
+            ModelSpec::cp(3, 2).with_offsets(Offsets::Modes),
+        ] {
+            let (wide, parameters, posterior) = joined(&spec);
+            let intervals = DrawIntervals::new(Predictor::new(&wide, &parameters), &posterior);
+            let law = intervals.law(0, &[UNKNOWN, UNKNOWN, 1]);
+            let mut point = Parameters::<f64>::zeros(&spec, &[1, 1, 1]);
+            let first = Parameters::<f32>::random(&spec, &[3, 4, 2], 1.0, 0);
+            for (u, &x) in point.row_mut(2, 0).iter_mut().zip(first.row(2, 1)) {
+                *u = f64::from(x);
+            }
+            point.set_bias(2, 0, 1.0);
+            let mut rng = stream(1, 1, 1);
+            let (mut sum, mut squares) = (0.0, 0.0);
+            const DRAWS: usize = 40_000;
+            for _ in 0..DRAWS {
+                let mut noise = [0.0; 7];
+                fill_normal(&mut noise, &mut rng);
+                let z = noise.map(|z| 0.4 + z / 2.0f64.sqrt());
+                for group in 0..2 {
+                    point.row_mut(group, 0).copy_from_slice(&z[3 * group..3 * group + 2]);
+                    point.set_bias(group, 0, z[3 * group + 2]);
+                }
+                let new = Predictor::new(&spec, &point).cell(&[0, 0, 0]) + 0.5 * noise[6];
+                sum += new;
+                squares += new * new;
+            }
+            let mean = sum / DRAWS as f64;
+            let deviation = (squares / DRAWS as f64 - mean * mean).sqrt();
+            assert!((mean - law.mean).abs() < 5.0 * deviation / (DRAWS as f64).sqrt());
+            assert!((deviation / law.deviation - 1.0).abs() < 0.02, "{deviation} {law:?}");
+        }
     }
 
     #[test]

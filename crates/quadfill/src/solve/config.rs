@@ -248,7 +248,7 @@ impl FitConfig {
             sdp::check(self, form, sizes)?;
         }
         if let Solver::Gibbs(sampling) = self.solver {
-            gibbs::check(self, sampling)?;
+            gibbs::check(self, sampling, sizes)?;
         }
         Ok(())
     }

@@ -35,6 +35,8 @@ mod prior;
 mod rows;
 mod sampler;
 mod settings;
+#[cfg(test)]
+mod tests;
 
 pub use chain::{Chain, Moment, sweep};
 pub use prior::Belief;

@@ -45,7 +45,9 @@ pub struct SamplerDraws<T: Real> {
 }
 
 struct Sampler<'a> {
-    sampling: Sampling,
+    burn_in: usize,
+    /// Every so many draws one is kept.
+    every: usize,
     belief: Belief,
     seed: u64,
     cells: &'a [Vec<u32>],
@@ -72,9 +74,9 @@ impl Sampler<'_> {
                 sweep(objective, &self.belief, parameters, chain, self.seed, moment)
             })
             .collect();
-        let draw = (step + 1).saturating_sub(self.sampling.burn_in);
+        let draw = (step + 1).saturating_sub(self.burn_in);
         if draw > 0 {
-            let keeps = draw.is_multiple_of(self.sampling.every(objective.spec().rank));
+            let keeps = draw.is_multiple_of(self.every);
             for (parameters, chain) in &chains {
                 self.add_cells(objective, parameters, chain, &mut draws.cell_sums);
                 if keeps {
@@ -158,7 +160,13 @@ impl<T: Real> Runner<'_, T> {
                     .to_owned(),
             ));
         }
-        let sampler = Sampler { sampling, belief, seed: self.config.seed, cells: &cells };
+        let sampler = Sampler {
+            burn_in: sampling.burn_in,
+            every: sampling.every(&spec, &views.sizes()),
+            belief,
+            seed: self.config.seed,
+            cells: &cells,
+        };
         let count = sampling.burn_in + sampling.samples;
         let mut advance = |objective: &mut Objective<'_, T>, progress: &mut Progress<T>| {
             sampler.advance(objective, progress)

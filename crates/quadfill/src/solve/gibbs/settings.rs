@@ -3,23 +3,28 @@
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::model::{Interaction, MOST_COLUMNS};
+use crate::model::{Interaction, MOST_COLUMNS, ModelSpec};
 use crate::objective::PenaltyScale;
 use crate::solve::config::FitConfig;
 
-/// So many draws are kept where nothing else is said: enough for a mean and for intervals.
+/// So many draws are kept at least where nothing else is said: enough for a mean and for intervals.
 const KEPT: usize = 50;
+/// More are kept as long as they have no more numbers than this in all: 16 MB.
+const KEPT_NUMBERS: usize = 4_000_000;
 /// Streams of random numbers are named by the chain, too.
 const MOST_CHAINS: usize = 1024;
 
 /// How many draws are taken from the posterior, and how many of them are kept.
 ///
 /// ```
+/// use quadfill::model::{Kernel, ModelSpec};
 /// use quadfill::solve::Sampling;
 /// let sampling = Sampling::default();
 /// assert_eq!((sampling.burn_in, sampling.samples, sampling.chains), (100, 300, 1));
-/// // Every sixth draw is kept.
-/// assert_eq!((sampling.every(10), sampling.kept(10)), (6, 50));
+/// // Of large models every sixth draw is kept, of small ones all.
+/// let spec = ModelSpec::quadratic(Kernel::pairwise(2), 10);
+/// assert_eq!(sampling.kept(&spec, &[70_000, 10_000]), 50);
+/// assert_eq!(sampling.kept(&spec, &[100, 100]), 300);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sampling {
@@ -27,7 +32,7 @@ pub struct Sampling {
     pub burn_in: usize,
     /// Draws of every chain after that.
     pub samples: usize,
-    /// Every so many draws one is kept, or `None` to keep about 50 in all.
+    /// Every so many draws one is kept, or `None` to keep about 50 in all, or as many as fit into 16 MB.
     pub thin: Option<usize>,
     /// Chains with streams of random numbers of their own, from starts of their own.
     pub chains: usize,
@@ -40,21 +45,26 @@ impl Default for Sampling {
 }
 
 impl Sampling {
-    /// Every so many draws of a chain one is kept, for draws with so many columns.
-    pub fn every(&self, rank: usize) -> usize {
-        let most = KEPT.min(MOST_COLUMNS / rank.max(1)).max(1);
+    /// Every so many draws of a chain one is kept, for a model of data with `sizes` labels per mode.
+    pub fn every(&self, spec: &ModelSpec, sizes: &[usize]) -> usize {
+        let numbers = spec.rank * spec.group_sizes(sizes).iter().sum::<usize>();
+        let most = (KEPT_NUMBERS / numbers.max(1)).max(KEPT).min(MOST_COLUMNS / spec.rank).max(1);
         let by_itself = self.samples.saturating_mul(self.chains).div_ceil(most);
         self.thin.unwrap_or(by_itself.clamp(1, self.samples.max(1)))
     }
 
     /// How many draws are kept in all.
-    pub fn kept(&self, rank: usize) -> usize {
-        (self.samples / self.every(rank)).saturating_mul(self.chains)
+    pub fn kept(&self, spec: &ModelSpec, sizes: &[usize]) -> usize {
+        (self.samples / self.every(spec, sizes)).saturating_mul(self.chains)
     }
 }
 
 /// Refuses settings that a sampler cannot follow.
-pub(in crate::solve) fn check(config: &FitConfig, sampling: Sampling) -> Result<()> {
+pub(in crate::solve) fn check(
+    config: &FitConfig,
+    sampling: Sampling,
+    sizes: &[usize],
+) -> Result<()> {
     let bad = |message: &str| Err(Error::Setting(message.to_owned()));
     let model = &config.model;
     if config.penalty.is_some() {
@@ -87,11 +97,11 @@ pub(in crate::solve) fn check(config: &FitConfig, sampling: Sampling) -> Result<
     if sampling.chains > MOST_CHAINS {
         return bad("more than 1024 chains make no sense: take more --samples instead");
     }
-    let (kept, rank) = (sampling.kept(model.rank), model.rank);
+    let (kept, rank) = (sampling.kept(model, sizes), model.rank);
     if kept == 0 {
         return Err(Error::Setting(format!(
             "--thin {} keeps none of {} draws: choose a smaller one",
-            sampling.every(rank),
+            sampling.every(model, sizes),
             sampling.samples
         )));
     }
