@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use quadfill::apply::{DrawIntervals, Predictor, UNKNOWN};
-use quadfill::file::{Fingerprint, Model, load_checkpoint, save_checkpoint};
+use quadfill::file::{Fingerprint, Model, load_checkpoint, parse_checkpoint, save_checkpoint};
 use quadfill::model::{Kernel, ModelSpec, Offsets, Parameters};
 use quadfill::solve::{
     Event, Fit, FitConfig, Observer, Sampling, Silent, Solver, Status, fit, resume,
@@ -196,11 +196,14 @@ fn a_fit_resumes_to_the_same_bits() {
              run the fit without --resume"
         );
     }
+    // A flipped bit is noticed, or makes no difference.
     let sound = std::fs::read(&path).unwrap();
+    let parse = |bytes: &[u8]| parse_checkpoint::<f32>(bytes, &fingerprint, &SIZES);
+    let state = parse(&sound).unwrap();
     for at in (0..sound.len()).step_by(97) {
         let mut broken = sound.clone();
         broken[at] ^= 0x10;
-        assert!(quadfill::file::parse_checkpoint::<f32>(&broken, &fingerprint, &SIZES).is_err());
+        assert!(parse(&broken).map_or(true, |found| found == state), "byte {at}");
     }
 }
 
