@@ -242,6 +242,33 @@ fn what_cannot_be_sampled_is_refused_with_the_fix() {
     assert!(check(wide).contains("more than 4096 columns"));
 }
 
+/// The planted values in other units.
+fn scaled(scale: f64) -> Observations<f64> {
+    let (modes, indices, values, weights) =
+        planted::<f64>(&pairwise(), 600, 0.3, 6).data.into_parts();
+    let values = values.iter().map(|value| value * scale).collect();
+    Observations::new(modes, indices, values, weights, OnDuplicate::Error).unwrap()
+}
+
+#[test]
+fn units_make_no_difference_and_values_of_any_size_no_panic() {
+    let config = config(pairwise(), SHORT);
+    let run = |scale: f64| fit(scaled(scale), &config, &mut Silent).unwrap();
+    let plain = run(1.0).predictor().cell(&[1, 2, 3]);
+    for scale in [1e-6, 1e5] {
+        let found = run(scale).predictor().cell(&[1, 2, 3]);
+        assert!((found / scale - plain).abs() < 1e-4 * plain.abs(), "{found} and {plain}");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    for scale in [0.0, 1e-300, 1e-160, 1e160, 1e300] {
+        let path = folder.path().join("model");
+        // Either it can be opened again, or it was refused.
+        if model(run(scale), &config).save(&path).is_ok() {
+            Model::load(&path).unwrap();
+        }
+    }
+}
+
 #[test]
 fn a_time_limit_leaves_what_there_is() {
     let planted = planted::<f64>(&pairwise(), 600, 0.3, 5);
