@@ -20,7 +20,7 @@ fn write_data(folder: &Path) {
     for place in 0..30_000 {
         state =
             state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        let number = if place < 1300 { place / 2 } else { place / 20 % 520 + (state >> 33) % 24 };
+        let number = if place < 1300 { place / 2 } else { place / 20 % 477 + (state >> 33) % 24 };
         write!(text, "{}{}", word(number), if place % 9 == 0 { ".\n" } else { " " }).expect("text");
     }
     std::fs::write(folder.join("wikipedia/a.txt"), text).expect("written");
