@@ -185,6 +185,6 @@ fn penalties(effort: Effort, cells: &str) -> &'static [f64] {
     match (effort, cells) {
         (Effort::Quick, _) => &[1e-6, 1e-4],
         (_, "all") => &[1e-8, 1e-7, 1e-6, 1e-5],
-        _ => &[1e-7, 1e-6, 1e-5, 1e-4],
+        _ => &[1e-6, 3e-6, 1e-5, 3e-5, 1e-4],
     }
 }
