@@ -37,7 +37,7 @@ pub(crate) fn refusal(error: &clap::Error, arguments: &[String]) -> Refusal {
         }
         ErrorKind::InvalidSubcommand => {
             let command = text(ContextKind::InvalidSubcommand).unwrap_or_default();
-            format!("`{command}` is no command: choose {}", command_names().join(", "))
+            format!("`{command}` is no command: choose {}", names_beside(arguments).join(", "))
         }
         ErrorKind::UnknownArgument => match text(ContextKind::SuggestedArg) {
             Some(near) => format!("there is no `{flag}`: did you mean `{near}`?"),
@@ -83,6 +83,14 @@ fn first_line(text: &str) -> String {
 
 fn command_names() -> Vec<String> {
     Cli::command().get_subcommands().map(|command| command.get_name().to_owned()).collect()
+}
+
+/// The commands of the command that was given, or all where it has none.
+fn names_beside(arguments: &[String]) -> Vec<String> {
+    let all = Cli::command();
+    let given = command_of(arguments).and_then(|name| all.find_subcommand(name).cloned());
+    let within = given.filter(clap::Command::has_subcommands).unwrap_or(all);
+    within.get_subcommands().map(|command| command.get_name().to_owned()).collect()
 }
 
 fn command_of(arguments: &[String]) -> Option<String> {

@@ -54,7 +54,7 @@ pub(crate) struct WordsCountFlags {
     /// Count a window for every order of its three words
     #[arg(long)]
     pub(crate) all_orders: bool,
-    /// Write the logarithm of 1 plus the count, which models like better, as the column log_count
+    /// Write the logarithm of 1 plus the count, which models like better, as the column `log_count`
     #[arg(long)]
     pub(crate) log: bool,
 }

@@ -108,11 +108,11 @@ pub(crate) const FLAGS: &[Case] = &[
     ("", "no command is given: see `quadfill --help`"),
     (
         "frobnicate",
-        "`frobnicate` is no command: choose synth, fit, predict, evaluate, certify, top, explain, export, fold-in, update, inspect, demo, reproduce, completions",
+        "`frobnicate` is no command: choose synth, fit, predict, evaluate, certify, top, explain, export, fold-in, update, inspect, words, demo, reproduce, completions",
     ),
     (
         "reproduce nothing",
-        "`nothing` is no experiment: choose phase, recovery-als, recovery-sdp, convergence, recovery-gd, robustness, timing, kernels, landscape, incoherence, theorem or all",
+        "`nothing` is no experiment: choose phase, recovery-als, recovery-sdp, convergence, recovery-gd, robustness, timing, kernels, landscape, incoherence, theorem, words or all",
     ),
     (
         "reproduce movielens",

@@ -103,7 +103,7 @@ fn break_models(place: &Place) {
     place.write("broken.checkpoint", "what");
 }
 
-fn check(place: &Place, cases: &[Case]) {
+pub(crate) fn check(place: &Place, cases: &[Case]) {
     let before = place.listing();
     for (line, message) in cases {
         let arguments: Vec<&str> = line.split_whitespace().collect();

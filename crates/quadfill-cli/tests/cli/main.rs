@@ -10,3 +10,4 @@ mod manners;
 mod place;
 mod same_bits;
 mod use_model;
+mod words;

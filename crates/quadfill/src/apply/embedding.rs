@@ -37,7 +37,9 @@ impl Embeddings {
         for vector in vectors.chunks_exact_mut(width) {
             let length = vector.iter().map(|x| x * x).sum::<f64>().sqrt();
             if length > 0.0 {
-                vector.iter_mut().for_each(|x| *x /= length);
+                for x in vector {
+                    *x /= length;
+                }
             }
         }
         Ok(Self { labels, width, vectors })

@@ -72,7 +72,9 @@ impl<T: Real> Observations<T> {
         let (modes, indices, mut values, weights) = self.into_parts();
         let mut weights = weights.unwrap_or_else(|| vec![T::ONE; values.len()]);
         if weights.iter().all(|weight| weight.to_f64() == zero) {
-            values.iter_mut().for_each(|value| *value = T::from_f64(zero * value.to_f64()));
+            for value in &mut values {
+                *value = T::from_f64(zero * value.to_f64());
+            }
             return Ok(Self::from_checked(modes, indices, values, None));
         }
         for (value, weight) in values.iter_mut().zip(&mut weights) {

@@ -184,7 +184,7 @@ impl Experiment for WordVectors {
 fn penalties(effort: Effort, cells: &str) -> &'static [f64] {
     match (effort, cells) {
         (Effort::Quick, _) => &[1e-6, 1e-4],
-        (_, "all") => &[1e-7, 1e-6, 1e-5, 1e-4, 1e-3],
-        _ => &[1e-7, 1e-6, 1e-5, 1e-4],
+        (_, "all") => &[1e-8, 1e-7, 1e-6, 1e-5],
+        _ => &[1e-6, 3e-6, 1e-5, 3e-5, 1e-4],
     }
 }
