@@ -35,7 +35,7 @@ bars: build ## Recovery from few observations and resuming after kills, as a use
 
 bench: build ## Speed, memory and reading, against this machine's limits and any peers set up
 	$(CARGO) build --release --locked -p quadfill-bench
-	target/release/quadfill-bench $(if $(wildcard $(PEERS)/bin/python),--peers $(PEERS))
+	target/release/quadfill-bench $(if $(wildcard $(PEERS)/bin/python),--peers $(PEERS)) $(if $(DATA),--data $(DATA))
 
 bench-peers: build ## The same beside myFM, LensKit, libmf and polars, set up in a virtual environment
 	crates/quadfill-bench/peers/setup.sh $(PEERS)

@@ -1,8 +1,8 @@
 //! Speed, memory and reading, beside this machine's limits and any peers that are set up.
 //!
 //! `quadfill-bench [--peers VENV] [--data FOLDER] [--only PART]` prints one line per figure. Parts are
-//! sweep, small, gibbs, certificate, reading, memory, top, fold-in and, on data sets in FOLDER, links
-//! and tags.
+//! sweep, small, gibbs, certificate, reading, memory, top, fold-in and, on data sets in FOLDER,
+//! ratings, links and tags.
 //! Peers run as Python scripts on the very same data, in the same run.
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
@@ -14,6 +14,7 @@ mod gibbs;
 mod links;
 mod memory;
 mod peers;
+mod ratings;
 mod reading;
 mod sweeps;
 mod tags;
@@ -69,6 +70,9 @@ fn main() -> anyhow::Result<()> {
     if let Some(data) = &data {
         if wants("fold-in") {
             fold::quality(data)?;
+        }
+        if wants("ratings") {
+            ratings::run(&peers, data, &folder)?;
         }
         if wants("links") {
             links::run(data, &folder)?;

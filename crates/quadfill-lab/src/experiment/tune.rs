@@ -40,7 +40,7 @@ pub(super) fn tuned<T: Real>(data: &Observations<T>, config: &FitConfig) -> Resu
         let config = FitConfig { penalty_scale, validation: HELD_OUT, ..config.clone() };
         let tuned = match config.model.interaction {
             Interaction::Quadratic(_) => down_the_path(data, config)?,
-            Interaction::Cp => over_penalties(data, config)?,
+            Interaction::Cp => over_penalties(data, &config)?,
         };
         if best.as_ref().is_none_or(|best| tuned.validation_rmse < best.validation_rmse) {
             best = Some(tuned);
@@ -55,7 +55,7 @@ fn down_the_path<T: Real>(data: &Observations<T>, config: FitConfig) -> Result<T
     Ok(Tuned { fit, config, validation_rmse })
 }
 
-fn over_penalties<T: Real>(data: &Observations<T>, config: FitConfig) -> Result<Tuned<T>> {
+fn over_penalties<T: Real>(data: &Observations<T>, config: &FitConfig) -> Result<Tuned<T>> {
     let (train, held) = data.clone().split_random(HELD_OUT, config.seed)?;
     let at = |penalty: f64| FitConfig {
         solver: Solver::Als,

@@ -111,6 +111,7 @@ impl Cube {
 }
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 mod tests {
     use super::*;
 

@@ -200,6 +200,7 @@ impl Experiment for Movielens {
 }
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 mod tests {
     use super::*;
     use crate::experiment::Effort;

@@ -163,6 +163,7 @@ fn genres(folder: &Path) -> Result<Option<HashMap<String, String>>> {
 }
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 mod tests {
     use super::*;
 
