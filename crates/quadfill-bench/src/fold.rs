@@ -62,7 +62,9 @@ pub(crate) fn speed() -> anyhow::Result<()> {
             path: Vec::new(),
             certificate: None,
             places: None,
+            draws: None,
         },
+        posterior: None,
     };
     let is_new: Vec<Vec<bool>> = vec![
         (0..all).map(|user| user >= USERS).collect(),

@@ -1,7 +1,8 @@
 //! Speed, memory and reading, beside this machine's limits and any peers that are set up.
 //!
 //! `quadfill-bench [--peers VENV] [--data FOLDER] [--only PART]` prints one line per figure. Parts are
-//! sweep, small, certificate, reading, memory, top, fold-in and, on data sets in FOLDER, links and tags.
+//! sweep, small, gibbs, certificate, reading, memory, top, fold-in and, on data sets in FOLDER, links
+//! and tags.
 //! Peers run as Python scripts on the very same data, in the same run.
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
@@ -9,6 +10,7 @@ mod certificate;
 mod clock;
 mod data;
 mod fold;
+mod gibbs;
 mod links;
 mod memory;
 mod peers;
@@ -45,6 +47,9 @@ fn main() -> anyhow::Result<()> {
     }
     if wants("small") {
         sweeps::small(&peers, &folder)?;
+    }
+    if wants("gibbs") {
+        gibbs::run(&peers, &folder)?;
     }
     if wants("certificate") {
         certificate::run()?;

@@ -47,6 +47,7 @@ pub(crate) fn status_in_words(status: Status) -> &'static str {
         Status::Converged => "converged: the objective stopped falling",
         Status::Certified => "certified: no columns of any kind lower the objective",
         Status::Validated => "validated: what is not given was chosen on held-out data",
+        Status::Sampled => "sampled: all draws were taken",
         Status::NoProgress => "no progress: no step led down any more",
         Status::SweepLimit => "the limit of sweeps came first",
         Status::TimeLimit => "the time limit came first",

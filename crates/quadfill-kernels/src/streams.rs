@@ -3,7 +3,7 @@
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use rand_distr::StandardNormal;
+use rand_distr::{Distribution, Gamma, StandardNormal};
 
 /// The stream of `block` for `purpose`, a number the caller gives to each use of randomness.
 ///
@@ -18,9 +18,25 @@ use rand_distr::StandardNormal;
 /// assert_ne!(a, b);
 /// ```
 pub fn stream(seed: u64, purpose: u64, block: u64) -> ChaCha8Rng {
+    stream_at(seed, purpose, [0, 0], block)
+}
+
+/// The stream of `block` for `purpose` at a moment, two numbers that say how often and where the
+/// purpose has come up before, such as the sweep and the matrix that is drawn.
+///
+/// ```
+/// use quadfill_kernels::streams::{stream, stream_at};
+/// use rand::RngExt;
+///
+/// let draw = |moment| stream_at(7, 1, moment, 0).random::<u64>();
+/// assert_eq!(draw([0, 0]), stream(7, 1, 0).random::<u64>());
+/// assert_ne!(draw([1, 0]), draw([0, 1]));
+/// ```
+pub fn stream_at(seed: u64, purpose: u64, moment: [u64; 2], block: u64) -> ChaCha8Rng {
     let mut key = [0; 32];
-    key[..8].copy_from_slice(&seed.to_le_bytes());
-    key[8..16].copy_from_slice(&purpose.to_le_bytes());
+    for (bytes, number) in key.chunks_exact_mut(8).zip([seed, purpose, moment[0], moment[1]]) {
+        bytes.copy_from_slice(&number.to_le_bytes());
+    }
     let mut rng = ChaCha8Rng::from_seed(key);
     rng.set_stream(block);
     rng
@@ -31,6 +47,22 @@ pub fn fill_normal(out: &mut [f64], rng: &mut ChaCha8Rng) {
     for x in out {
         *x = rng.sample(StandardNormal);
     }
+}
+
+/// A draw from the gamma distribution with this shape and rate, both above zero and finite.
+///
+/// ```
+/// use quadfill_kernels::streams::{gamma, stream};
+///
+/// let draw = gamma(1e6, 2e6, &mut stream(7, 1, 0));
+/// assert!((draw - 0.5).abs() < 0.01);
+/// ```
+///
+/// # Panics
+/// When the shape or the rate is not above zero and finite.
+pub fn gamma(shape: f64, rate: f64, rng: &mut ChaCha8Rng) -> f64 {
+    let scale = 1.0 / rate;
+    Gamma::new(shape, scale).expect("shape and rate are above zero and finite").sample(rng)
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! Sums in a fixed order, so that the same numbers give the same bits.
 
+use crate::real::Real;
+
 /// Up to this many are summed in a row of independent lanes; more are halved first.
 const LEAF: usize = 256;
 const LANES: usize = 8;
@@ -27,11 +29,11 @@ pub fn ordered_sum(terms: &[f64]) -> f64 {
     })
 }
 
-/// The sum of products, in the order of [`ordered_sum`].
+/// The sum of products in double precision, in the order of [`ordered_sum`].
 ///
 /// # Panics
 /// When the lengths differ.
-pub fn dot(a: &[f64], b: &[f64]) -> f64 {
+pub fn dot<T: Real>(a: &[T], b: &[f64]) -> f64 {
     assert_eq!(a.len(), b.len(), "lengths");
     tree(a.len(), &|from, to| {
         let (a, a_rest) = a[from..to].as_chunks::<LANES>();
@@ -39,11 +41,11 @@ pub fn dot(a: &[f64], b: &[f64]) -> f64 {
         let mut lanes = [0.0; LANES];
         for (a, b) in a.iter().zip(b) {
             for l in 0..LANES {
-                lanes[l] += a[l] * b[l];
+                lanes[l] += a[l].to_f64() * b[l];
             }
         }
         for l in 0..a_rest.len() {
-            lanes[l] += a_rest[l] * b_rest[l];
+            lanes[l] += a_rest[l].to_f64() * b_rest[l];
         }
         fold(lanes)
     })

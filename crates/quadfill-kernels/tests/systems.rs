@@ -1,6 +1,6 @@
 //! Cholesky, eigenpairs and Lanczos against one another and against their definitions.
 
-use quadfill_kernels::cholesky::{factor, solve_factored, solve_lanes};
+use quadfill_kernels::cholesky::{draw_lanes, factor, solve_factored, solve_lanes};
 use quadfill_kernels::dense::symmetric_eigen;
 use quadfill_kernels::lanczos::largest;
 use quadfill_kernels::streams::{fill_normal, stream};
@@ -103,6 +103,28 @@ fn eight_systems_agree_with_one_at_a_time() {
                         let close = 1e-9 * (1.0 + norm2(&x));
                         assert!((got - expected).abs() < close, "{isa} {n} {l}");
                     }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn noise_goes_through_the_transposed_factor_alone() {
+    for isa in Isa::available() {
+        for n in [1, 2, 5, 11, 21, 40] {
+            let (a, rhs, noise) = (definite(n, 0.5, 7), normal(n, 8), normal(8 * n, 9));
+            let mut blocks: Vec<f64> = (0..8).flat_map(|_| bordered(&a, n, &rhs)).collect();
+            let mut out = vec![f64::NAN; 8 * n];
+            assert_eq!(draw_lanes(Kernels::new(isa), n, &mut blocks, 8, &noise, &mut out), 0);
+            let (mut a, mut x) = (a.clone(), rhs.clone());
+            assert!(factor(&mut a, n, n));
+            solve_factored(&a, n, n, &mut x);
+            for (out, noise) in out.chunks(n).zip(noise.chunks(n)) {
+                // What the noise added, times the transposed factor, is the noise.
+                for i in 0..n {
+                    let back: f64 = (i..n).map(|k| a[k * n + i] * (out[k] - x[k])).sum();
+                    assert!((back - noise[i]).abs() < 1e-8, "{isa} {n}");
                 }
             }
         }

@@ -40,9 +40,9 @@ fn descriptions() {
         ),
         (
             "/version",
-            json!(2),
+            json!(3),
             Some(
-                "it was written by a newer version of Quadfill (format 2, this one knows up to 1): upgrade Quadfill to open it",
+                "it was written by a newer version of Quadfill (format 3, this one knows up to 2): upgrade Quadfill to open it",
             ),
         ),
         (
@@ -313,19 +313,60 @@ fn numbers() {
     );
 }
 
+fn drawn() -> [Vec<u8>; 3] {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("model");
+    models::drawn().save(&path).expect("it can be saved");
+    models::files(&path)
+}
+
+#[test]
+fn draws() {
+    const AGAIN: &str = "the file is damaged, fit the model again or take a sound copy";
+    let files = drawn();
+    for count in [0, 4] {
+        let mut description: Value = serde_json::from_slice(&files[0]).unwrap();
+        description["notes"]["draws"] = json!(count);
+        let json = serde_json::to_vec(&description).unwrap();
+        assert_eq!(
+            message(&[json, files[1].clone(), files[2].clone()]),
+            format!("model.json: 6 columns cannot be shared out among the draws: {AGAIN}")
+        );
+    }
+    for (from, to, reason) in [
+        ("draws.noise", "draws.voice", "tensor `draws.noise` is missing"),
+        (
+            "[3,7]",
+            "[7,3]",
+            "tensor `draws.biases.1` has the shape [7, 3] where [3, 7] was expected",
+        ),
+    ] {
+        let broken = [files[0].clone(), with_header(&files[1], from, to), files[2].clone()];
+        assert_eq!(message(&broken), format!("model.safetensors: {reason}: {AGAIN}"));
+    }
+    let mut negative = files.clone();
+    let four = negative[1].windows(8).rposition(|part| part == 4.0f64.to_le_bytes()).unwrap();
+    negative[1][four..four + 8].copy_from_slice(&(-4.0f64).to_le_bytes());
+    assert_eq!(
+        message(&negative),
+        format!("model.safetensors: a draw has a precision that is not above zero: {AGAIN}")
+    );
+}
+
 /// Writing to disk for each case would be slow.
-static SOUND: LazyLock<[Vec<u8>; 3]> = LazyLock::new(sound);
+static SOUND: LazyLock<[[Vec<u8>; 3]; 2]> = LazyLock::new(|| [sound(), drawn()]);
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
     fn no_bytes_make_it_panic(
+        which in 0usize..2,
         file in 0usize..3,
         flips in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..6),
         keep in prop::option::of(any::<prop::sample::Index>()),
     ) {
-        let mut files = SOUND.clone();
+        let mut files = SOUND[which].clone();
         let bytes = &mut files[file];
         for (at, byte) in flips {
             let at = at.index(bytes.len());
@@ -341,7 +382,7 @@ proptest! {
 
     #[test]
     fn nor_do_random_ones(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-        let files = SOUND.clone();
+        let files = SOUND[0].clone();
         prop_assert!(parse_model(&bytes, &files[1], &files[2]).is_err());
         prop_assert!(parse_model(&files[0], &bytes, &files[2]).is_err());
         prop_assert!(parse_model(&files[0], &files[1], &bytes).is_err());

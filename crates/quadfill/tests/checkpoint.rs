@@ -67,9 +67,11 @@ fn progress<T: Real>() -> Progress<T> {
             candidates: vec![candidate],
             trials: vec![RankTrial { rank: 3, result: TrialResult::Close, path: Vec::new() }],
             seconds: 0.7,
+            sampler: None,
         },
         parameters,
         best: Some(Parameters::random(&other, &sizes, 1.0, 2)),
+        draws: None,
     }
 }
 

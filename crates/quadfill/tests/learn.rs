@@ -38,6 +38,7 @@ fn model(
         path: Vec::new(),
         certificate: None,
         sdp: None,
+        posterior: None,
     };
     Model::new(fit, modes.to_vec(), Vec::new(), "value".to_owned(), observations, &config)
 }
@@ -69,8 +70,9 @@ fn begin(config: &FitConfig, parameters: Parameters<f64>) -> Progress<f64> {
         candidates: Vec::new(),
         seconds: 0.0,
         trials: Vec::new(),
+        sampler: None,
     };
-    Progress { notes, parameters, best: None }
+    Progress { notes, parameters, best: None, draws: None }
 }
 
 proptest! {

@@ -74,6 +74,18 @@ fn the_same_model_gives_the_same_bytes() {
 }
 
 #[test]
+fn a_mean_of_draws_gives_the_same_bytes_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let (one, two) = (folder.path().join("one"), folder.path().join("two"));
+    let model = models::drawn();
+    model.save(&one).unwrap();
+    let same = Model::load(&one).unwrap();
+    assert_eq!((&same.posterior, &same.parameters), (&model.posterior, &model.parameters));
+    same.save(&two).unwrap();
+    assert_eq!(models::files(&one), models::files(&two));
+}
+
+#[test]
 fn labels_are_one_line_each() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("model");

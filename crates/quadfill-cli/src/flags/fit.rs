@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use quadfill::file::checkpoint_path;
 use quadfill::model::{Kernel, ModelSpec, Offsets};
 use quadfill::objective::{Incoherence, PenaltyScale};
-use quadfill::solve::{FitConfig, RankChoice, SdpForm, Solver, Theory};
+use quadfill::solve::{FitConfig, RankChoice, Sampling, SdpForm, Solver, Theory};
 use quadfill_io::ReadOptions;
 
 use super::model::{ModelChoice, ModelFlags};
@@ -26,6 +26,10 @@ Without any settings:
   With --penalty X nothing is held out, and --bias auto means none. Columns are added until a
   certificate says that no more would lower the objective; with --rank R the path ends at X.
 
+With --solver gibbs there is no penalty to choose: everything is drawn from its posterior, the
+  penalties too, and predictions are means over draws. --bias auto then means modes, and the rank is
+  10 unless --rank says otherwise. `predict --interval` needs no data with such a model.
+
 A fit that was stopped leaves a checkpoint beside MODEL; the same command with --resume goes on
 from it and ends in the same bits.
 
@@ -40,7 +44,9 @@ Examples:
   quadfill fit ratings.csv -o model --report fit.html
   quadfill fit small.csv -o model --solver sdp
   quadfill fit small.csv -o model --solver sdp --penalty 0.01
-  quadfill fit small.csv -o model --theory auto --rank 5";
+  quadfill fit small.csv -o model --theory auto --rank 5
+  quadfill fit ratings.csv -o model --solver gibbs --rank 20
+  quadfill fit ratings.csv -o model --solver gibbs --burn-in 50 --samples 200 --chains 2";
 
 /// Learn a model from data
 ///
@@ -141,6 +147,18 @@ struct SearchFlags {
     /// By default the smallest trace that reproduces the data, or with --penalty the objective.
     #[arg(long, value_name = "FORM", value_enum)]
     sdp_form: Option<FormName>,
+    /// Sweeps of --solver gibbs before its draws count; 100 by default
+    #[arg(long, value_name = "N", value_parser = values::natural, allow_negative_numbers = true)]
+    burn_in: Option<usize>,
+    /// Draws of every chain of --solver gibbs after that; 300 by default
+    #[arg(long, value_name = "N", value_parser = values::count, allow_negative_numbers = true)]
+    samples: Option<usize>,
+    /// Keep every Nth draw of --solver gibbs; by default about 50 in all, or more if they fit into 16 MB
+    #[arg(long, value_name = "N", value_parser = values::count, allow_negative_numbers = true)]
+    thin: Option<usize>,
+    /// Chains of --solver gibbs, each with a start and random numbers of its own; 1 by default
+    #[arg(long, value_name = "N", value_parser = values::count, allow_negative_numbers = true)]
+    chains: Option<usize>,
     /// The share of the data held out to choose the penalty
     #[arg(long, value_name = "SHARE", default_value = "0.1", value_parser = values::real, allow_negative_numbers = true)]
     validation: f64,
@@ -219,6 +237,8 @@ enum SolverName {
     GaussNewton,
     /// A convex program with the rank left free, for small problems
     Sdp,
+    /// Draw from the posterior
+    Gibbs,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -319,6 +339,9 @@ fn stand_in(rank: usize) -> ModelSpec {
 
 /// What the theorem sets cannot be set otherwise.
 fn check_theory(alpha: Alpha, choice: &ChoiceFlags, search: &SearchFlags) -> Result<()> {
+    if search.solver == SolverName::Gibbs {
+        bail!("the theorem is about an objective, not about draws: leave --theory or --solver out");
+    }
     if choice.penalty_scale != Scale::Uniform {
         bail!("the theorem penalises rows alike: leave --penalty-scale or --theory out");
     }
@@ -329,6 +352,31 @@ fn check_theory(alpha: Alpha, choice: &ChoiceFlags, search: &SearchFlags) -> Res
         Theory::new(&stand_in(1), &[1, 1], 1, alpha)?;
     }
     Ok(())
+}
+
+impl SearchFlags {
+    /// How many draws are taken and kept.
+    fn sampling(&self) -> Sampling {
+        let by_default = Sampling::default();
+        Sampling {
+            burn_in: self.burn_in.unwrap_or(by_default.burn_in),
+            samples: self.samples.unwrap_or(by_default.samples),
+            thin: self.thin,
+            chains: self.chains.unwrap_or(by_default.chains),
+        }
+    }
+
+    /// The first flag that only a sampler can follow.
+    fn sampling_flag(&self) -> Option<&'static str> {
+        [
+            (self.burn_in, "--burn-in"),
+            (self.samples, "--samples"),
+            (self.thin, "--thin"),
+            (self.chains, "--chains"),
+        ]
+        .into_iter()
+        .find_map(|(given, flag)| given.map(|_| flag))
+    }
 }
 
 impl FitFlags {
@@ -342,12 +390,18 @@ impl FitFlags {
             (SolverName::Lbfgs, _) => Solver::Lbfgs,
             (SolverName::GaussNewton, _) => Solver::GaussNewton,
             (SolverName::Sdp, _) => Solver::Sdp(search.sdp_form.map(SdpForm::from)),
+            (SolverName::Gibbs, _) => Solver::Gibbs(search.sampling()),
         };
+        if let (Some(flag), false) = (search.sampling_flag(), search.solver == SolverName::Gibbs) {
+            bail!("{flag} is for --solver gibbs only: leave it out");
+        }
         if search.sdp_form.is_some() && search.solver != SolverName::Sdp {
             bail!("--sdp-form is for --solver sdp only: leave it out");
         }
-        if self.resume && !matches!(solver, Solver::Path | Solver::Als) {
-            bail!("--resume is for the solvers path and als, which keep checkpoints: leave it out");
+        if self.resume && !solver.keeps_checkpoints() {
+            bail!(
+                "--resume is for the solvers path, als and gibbs, which keep checkpoints: leave it out"
+            );
         }
         let rank = match (choice.rank, search.solver) {
             (Some(rank), _) => rank,

@@ -14,13 +14,15 @@ use super::values;
 ///
 /// With --interval columns `lower` and `upper` bound what a new observation would be, with that
 /// probability: from the normal equations of the rows, assuming that the noise is independent, alike
-/// everywhere and about normal, that the model is right, and that the fit is at its optimum.
+/// everywhere and about normal, that the model is right, and that the fit is at its optimum. A model
+/// of --solver gibbs needs no --data: its bounds come from its draws.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   quadfill predict model wanted.csv -o filled.csv
   quadfill predict model wanted.csv -o filled.parquet   (.jsonl, .tsv too)
   quadfill predict model wanted.csv -o filled.csv --interval 0.9 --data ratings.csv
+  quadfill predict drawn wanted.csv -o filled.csv --interval 0.9      (a model of --solver gibbs)
   cut -d, -f1,2 wanted.csv | quadfill predict model - | head")]
 pub(crate) struct PredictFlags {
     /// The model
@@ -31,7 +33,7 @@ pub(crate) struct PredictFlags {
     #[arg(short, long, value_name = "OUT", default_value = "-", hide_default_value = true)]
     pub(crate) output: PathBuf,
     /// Bound each prediction with this probability: 0.9
-    #[arg(long, value_name = "LEVEL", value_parser = values::level, allow_negative_numbers = true, requires = "data")]
+    #[arg(long, value_name = "LEVEL", value_parser = values::level, allow_negative_numbers = true)]
     pub(crate) interval: Option<f64>,
     /// The data that the model was fitted to, for --interval
     #[arg(long, value_name = "FILE", requires = "interval")]

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 use clap::Args;
-use quadfill_lab::experiment::{self, Effort, Experiment, Extent};
+use quadfill_lab::experiment::{self, Effort, Experiment, Extent, Given};
 
 use super::values;
 
@@ -29,6 +29,9 @@ Experiments:
   all           every one of them
 
 Experiments on data that you have:
+  movielens     ratings over time by matrix, CP and quadratic models: --data is a folder of MovieLens (100K to
+                32M, latest) as it is unpacked
+  hyperspectral an image from a few of its cells: --data is a .npy or .mat array over row, column and band
   words         vectors of words by the pairwise model and CP: --data has texts in wikipedia/ (.txt, .gz, .zst),
                 and in word-eval/ analogies (files with `analog` in their names) and similarities (all others);
                 --full has windows in all orders as well
@@ -40,6 +43,8 @@ Examples:
   quadfill reproduce phase --quick --out phase
   quadfill reproduce all --quick
   quadfill reproduce recovery-als --full --seeds 10 --out /data/recovery
+  quadfill reproduce movielens --data ml-10M100K
+  quadfill reproduce hyperspectral --data ribeira.mat --downsample 5
   quadfill reproduce words --data /data --out words")]
 pub(crate) struct ReproduceFlags {
     /// The experiment, or `all`
@@ -47,9 +52,12 @@ pub(crate) struct ReproduceFlags {
     /// The folder to leave everything in; reproduce/NAME by default
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// The folder of the data, for experiments on data that you have
-    #[arg(long, value_name = "DIR")]
+    /// The folder or file of the data, for experiments on data that you have
+    #[arg(long, value_name = "PATH")]
     data: Option<PathBuf>,
+    /// Make an image smaller: squares of N x N pixels become one
+    #[arg(long, value_name = "N", value_parser = values::count, allow_negative_numbers = true)]
+    downsample: Option<usize>,
     /// Small tensors and few repetitions: minutes for all experiments
     #[arg(long, conflicts_with = "full")]
     quick: bool,
@@ -87,13 +95,18 @@ impl ReproduceFlags {
         let known: Vec<&str> =
             experiment::all().iter().map(|one| one.name()).chain(experiment::ON_DATA).collect();
         let on_data = experiment::ON_DATA.contains(&self.name.as_str());
+        let downsample = match self.downsample {
+            Some(_) if self.name != "hyperspectral" => {
+                bail!("--downsample is for hyperspectral: leave it out")
+            }
+            step => step.unwrap_or(1),
+        };
         let chosen = match &self.data {
-            Some(data) if on_data => Vec::from_iter(experiment::on_data(&self.name, data)?),
+            Some(data) if on_data => {
+                Vec::from_iter(experiment::on_data(&self.name, &Given { path: data, downsample })?)
+            }
             None if on_data => {
-                bail!(
-                    "{} is an experiment on data that you have: name their folder with --data",
-                    self.name
-                )
+                bail!("{} is an experiment on data that you have: name them with --data", self.name)
             }
             Some(_) => bail!(
                 "--data is for experiments on data that you have ({}): leave it out",
@@ -128,6 +141,7 @@ impl ReproduceFlags {
     fn command(&self, name: &str, seed: u64) -> String {
         let mut words = vec![format!("quadfill reproduce {name}")];
         words.extend(self.data.as_ref().map(|data| format!("--data {}", data.display())));
+        words.extend(self.downsample.map(|step| format!("--downsample {step}")));
         words.extend(self.quick.then(|| "--quick".to_owned()));
         words.extend(self.full.then(|| "--full".to_owned()));
         words.extend(self.seeds.map(|seeds| format!("--seeds {seeds}")));

@@ -25,6 +25,12 @@ pub(super) fn run(flags: &CertifyFlags, seed: u64, output: Output) -> Result<()>
     let options = flags.reading.resolve()?;
     places::check_input(&flags.data)?;
     let model = Model::load(&flags.model)?;
+    if model.posterior.is_some() {
+        bail!(
+            "a model of --solver gibbs is a mean of draws and minimises nothing, so there is nothing \
+             to certify: fit with --solver path"
+        );
+    }
     if model.spec.interaction == Interaction::Cp {
         bail!(
             "{}: no certificate exists for CP: how far such a fit is from the global optimum cannot be \

@@ -4,6 +4,7 @@ use anyhow::{Result, bail};
 use quadfill::Mode;
 use quadfill::apply::{Part, influences};
 use quadfill::file::Model;
+use quadfill::model::Interaction;
 use quadfill::objective::Objective;
 use quadfill::views::Views;
 use serde::Serialize;
@@ -46,6 +47,18 @@ pub(super) fn run(flags: &ExplainFlags, output: Output) -> Result<()> {
     let model = Model::load(&flags.model)?;
     let cell = labels::parse(&model.modes, &flags.cell)?;
     labels::require_all(&model.modes, &cell, None, "the cell")?;
+    if model.posterior.is_some() && model.spec.interaction == Interaction::Cp {
+        bail!(
+            "the columns of different draws have nothing to do with each other, so a cp model of \
+             --solver gibbs cannot be explained: fit with --solver path"
+        );
+    }
+    if flags.data.is_some() && model.posterior.is_some() {
+        bail!(
+            "what single observations did cannot be told of a model of --solver gibbs: leave --data \
+             out, or fit with --solver path"
+        );
+    }
     let predictor = model.predictor();
     let mut explanation = Explanation {
         prediction: predictor.cell(&cell),

@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use anyhow::Result;
 use quadfill::Real;
-use quadfill::apply::{Evaluation, Predictor};
+use quadfill::apply::Evaluation;
 use quadfill::certify::Certificate;
 use quadfill::file::{Fingerprint, Model, checkpoint_path, load_checkpoint};
 use quadfill::model::{Interaction, Offsets};
 use quadfill::observations::Summary;
-use quadfill::solve::{PathPoint, Progress, SdpForm, SdpReport, Status, Theory};
+use quadfill::solve::{PathPoint, Progress, Sampling, SdpForm, SdpReport, Solver, Status, Theory};
 use quadfill_io::write_atomically;
 use quadfill_lab::report::{FitStory, Recorder, fit_page};
 use serde::Serialize;
@@ -23,7 +23,9 @@ use crate::clock::Clock;
 use crate::flags::{FitPlan, Precision, describe};
 use crate::interrupt;
 use crate::output::Output;
-use crate::report::{Lines, grouped, number, offsets_in_words, sparkline, status_in_words};
+use crate::report::{
+    Lines, counted, grouped, number, offsets_in_words, sparkline, status_in_words,
+};
 
 #[derive(Debug, Serialize)]
 pub(super) struct FitReport {
@@ -48,6 +50,8 @@ pub(super) struct FitReport {
     #[serde(skip_serializing_if = "Option::is_none")]
     sdp: Option<SdpReport>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    draws: Option<Draws>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     theory: Option<Theory>,
     precision: &'static str,
     seed: u64,
@@ -55,6 +59,16 @@ pub(super) struct FitReport {
     resumed: bool,
     certificate: Option<Certificate>,
     data: Summary,
+}
+
+/// What a sampler did.
+#[derive(Debug, Serialize)]
+struct Draws {
+    #[serde(flatten)]
+    sampling: Sampling,
+    kept: usize,
+    /// Standard deviation of the noise: root mean variance over the kept draws.
+    noise: f64,
 }
 
 #[derive(Debug, Serialize)]
@@ -88,12 +102,17 @@ fn fit_in<T: Real>(plan: &FitPlan, output: Output) -> Result<FitReport> {
         output.note(theory_in_words(theory));
     }
 
+    let sampling = match prepared.config.solver {
+        Solver::Gibbs(sampling) => Some(sampling),
+        _ => None,
+    };
     let clock = Clock::start();
     let Prepared { data, bins, places, value, config, test, theory } = prepared;
     let (modes, observations) = (data.modes().to_vec(), data.len());
     // A fit takes the data apart; a page about it looks at them again.
     let told = plan.report.as_ref().map(|_| data.clone());
-    let mut watcher = Watcher::new(checkpoints, output);
+    let cells = test.as_ref().map_or_else(Vec::new, |test| test.columns().to_vec());
+    let mut watcher = Watcher::new(checkpoints, output, cells);
     let mut recorder = Recorder::new(&mut watcher);
     let fit = match beginning {
         Some(progress) => quadfill::solve::resume(data, &config, progress, &mut recorder),
@@ -104,6 +123,11 @@ fn fit_in<T: Real>(plan: &FitPlan, output: Output) -> Result<FitReport> {
     let fit = fit?;
     let (seconds, cpu_seconds) = (clock.seconds(), clock.cpu_seconds());
 
+    let draws = fit.posterior.as_ref().zip(sampling).map(|(posterior, sampling)| {
+        let variances = posterior.draws().iter().map(|draw| 1.0 / draw.noise);
+        let kept = posterior.draws().len();
+        Draws { sampling, kept, noise: (variances.sum::<f64>() / kept as f64).sqrt() }
+    });
     let report = FitReport {
         output: plan.output.clone(),
         report: plan.report.clone(),
@@ -112,7 +136,7 @@ fn fit_in<T: Real>(plan: &FitPlan, output: Output) -> Result<FitReport> {
             Interaction::Quadratic(kernel) => Some(kernel.clone().into()),
             Interaction::Cp => None,
         },
-        rank: fit.spec.rank,
+        rank: fit.rank(),
         offsets: fit.spec.offsets,
         penalty: fit.penalty,
         status: fit.status,
@@ -122,9 +146,14 @@ fn fit_in<T: Real>(plan: &FitPlan, output: Output) -> Result<FitReport> {
         read_seconds,
         train: Rmse { rmse: Some(fit.train_rmse) },
         validation: Rmse { rmse: fit.validation_rmse },
-        test: test.map(|test| test.judge(Predictor::new(&fit.spec, &fit.parameters))),
+        test: test.map(|test| match fit.posterior.as_ref().and_then(|p| p.cell_means.as_ref()) {
+            // Over all draws, not only over those that are kept.
+            Some(predictions) => test.judge_predictions(predictions),
+            None => test.judge(fit.predictor()),
+        }),
         path: fit.path.clone(),
         sdp: fit.sdp,
+        draws,
         theory,
         precision: T::NAME,
         seed: config.seed,
@@ -187,7 +216,10 @@ impl FitReport {
                 self.output.display()
             ),
         );
-        lines.add("penalty", number(self.penalty));
+        match &self.draws {
+            Some(draws) => lines.add("draws", draws.in_words(self.penalty)),
+            None => lines.add("penalty", number(self.penalty)),
+        }
         lines.add("status", status_in_words(self.status));
         let cpu =
             self.cpu_seconds.map_or(String::new(), |cpu| format!(", {} CPU-seconds", number(cpu)));
@@ -214,6 +246,21 @@ impl FitReport {
             lines.add("path", path_in_blocks(&self.path));
         }
         lines
+    }
+}
+
+impl Draws {
+    fn in_words(&self, penalty: f64) -> String {
+        let Sampling { burn_in, samples, chains, .. } = self.sampling;
+        format!(
+            "{} of {} after {} to burn in, {} kept, noise {}, as if the penalty were {}",
+            grouped(samples),
+            counted(chains, "chain"),
+            counted(burn_in, "sweep"),
+            grouped(self.kept),
+            number(self.noise),
+            number(penalty)
+        )
     }
 }
 

@@ -57,6 +57,8 @@ struct ModelReport {
     #[serde(skip_serializing_if = "Option::is_none")]
     kernel: Option<Vec<Vec<f64>>>,
     rank: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    draws: Option<usize>,
     offsets: Offsets,
     modes: Vec<ModeReport>,
     value: String,
@@ -102,7 +104,8 @@ impl ModelReport {
                 Interaction::Quadratic(kernel) => Some(kernel.clone().into()),
                 Interaction::Cp => None,
             },
-            rank: spec.rank,
+            rank: model.rank(),
+            draws: notes.draws,
             offsets: spec.offsets,
             modes: modes.collect(),
             value: notes.value.clone(),
@@ -111,7 +114,7 @@ impl ModelReport {
             status: notes.status,
             sweeps: notes.sweeps,
             observations: notes.observations,
-            degrees_of_freedom: spec.degrees_of_freedom(&sizes),
+            degrees_of_freedom: spec.clone().with_rank(model.rank()).degrees_of_freedom(&sizes),
             train_rmse: notes.train_rmse,
             validation_rmse: notes.validation_rmse,
             seed: notes.config.seed,
@@ -146,6 +149,9 @@ impl ModelReport {
                 format!("  {}", mode.name),
                 format!("{}{bins}{shared}", counted(mode.labels, "label")),
             );
+        }
+        if let Some(draws) = self.draws {
+            lines.add("mean of", counted(draws, "draw"));
         }
         lines.add("predicts", self.value.clone());
         lines.add(

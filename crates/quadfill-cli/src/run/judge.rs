@@ -52,6 +52,17 @@ impl TestSet {
         }
     }
 
+    /// The cells, one column of labels per mode.
+    pub(super) fn columns(&self) -> &[Vec<u32>] {
+        &self.columns
+    }
+
+    /// Compares predictions that were made elsewhere.
+    pub(super) fn judge_predictions(&self, predictions: &[f64]) -> Evaluation {
+        let columns: Vec<&[u32]> = self.columns.iter().map(Vec::as_slice).collect();
+        Evaluation::of(predictions, &columns, &self.values)
+    }
+
     pub(super) fn judge<T: Real>(&self, predictor: Predictor<'_, T>) -> Evaluation {
         let columns: Vec<&[u32]> = self.columns.iter().map(Vec::as_slice).collect();
         predictor.evaluate(&columns, &self.values)

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
-use quadfill::apply::Intervals;
+use quadfill::apply::{DrawIntervals, Intervals};
 use quadfill::file::Model;
 use quadfill::objective::Objective;
 use quadfill::views::Views;
@@ -44,9 +44,21 @@ pub(super) fn run(flags: &PredictFlags, output: Output) -> Result<()> {
     let columns: Vec<&[u32]> = query.indices.iter().map(Vec::as_slice).collect();
     let values = model.predictor().cells(&columns);
     let unknown = query.unknown();
-    let half_widths = match (flags.interval, &flags.data) {
-        (Some(level), Some(data)) => Some(half_widths(&model, data, &options, level, &columns)?),
-        _ => None,
+    let half_widths = match (flags.interval, &model.posterior, &flags.data) {
+        (None, ..) => None,
+        (Some(_), Some(_), Some(_)) => {
+            bail!("a model of --solver gibbs has its draws for --interval: leave --data out")
+        }
+        (Some(level), Some(posterior), None) => {
+            let intervals = DrawIntervals::new(model.predictor(), posterior);
+            Some(each_cell(&columns, |cell| intervals.half_width(cell, level)))
+        }
+        (Some(level), None, Some(data)) => {
+            Some(half_widths(&model, data, &options, level, &columns)?)
+        }
+        (Some(_), None, None) => {
+            bail!("--interval needs the data that the model was fitted to: name them with --data")
+        }
     };
     let predictions = Predictions {
         values: &values,
@@ -86,12 +98,15 @@ fn half_widths(
     let notes = &model.notes;
     let objective = Objective::new(&views, &model.spec, notes.penalty, notes.config.penalty_scale);
     let intervals = Intervals::new(&objective, model.predictor())?;
+    Ok(each_cell(columns, |cell| intervals.half_width(cell, level)))
+}
+
+fn each_cell(columns: &[&[u32]], width: impl Fn(&[u32]) -> f64 + Sync) -> Vec<f64> {
     let rows = 0..columns.first().map_or(0, |column| column.len());
-    Ok(rows
-        .into_par_iter()
+    rows.into_par_iter()
         .map(|row| {
             let cell: Vec<u32> = columns.iter().map(|column| column[row]).collect();
-            intervals.half_width(&cell, level)
+            width(&cell)
         })
-        .collect())
+        .collect()
 }

@@ -75,7 +75,7 @@ fn check_folder(folder: &Path) -> Result<()> {
             names.contains(&name)
         } else {
             matches!(name, RESULTS | REPORT | KEPT | "results.csv")
-                || matches!(ending, Some("svg" | "png"))
+                || matches!(ending, Some("svg" | "png" | "npy"))
         };
         if !is_ours {
             bail!(

@@ -25,13 +25,28 @@ pub(super) struct Checkpoints {
     fingerprint: Fingerprint,
     every: Duration,
     last: Instant,
+    /// How long it took to keep the last one.
+    cost: Duration,
     has_failed: bool,
 }
 
 impl Checkpoints {
     pub(super) fn new(path: PathBuf, fingerprint: Fingerprint, every: Duration) -> Self {
         interrupt::set_checkpoint(&path);
-        Self { path, fingerprint, every, last: Instant::now(), has_failed: false }
+        Self {
+            path,
+            fingerprint,
+            every,
+            last: Instant::now(),
+            cost: Duration::ZERO,
+            has_failed: false,
+        }
+    }
+
+    /// Large ones, such as those with many draws, must not take up the time of the fit.
+    fn is_due(&self) -> bool {
+        let rest = if self.every.is_zero() { Duration::ZERO } else { 10 * self.cost };
+        self.last.elapsed() >= self.every.max(rest)
     }
 
     /// The fit is done and needs none any more.
@@ -57,11 +72,13 @@ pub(super) struct Watcher {
     output: Output,
     checkpoints: Checkpoints,
     bar: Option<ProgressBar>,
+    /// Those of the test data, whose predictions a sampler averages.
+    cells: Vec<Vec<u32>>,
 }
 
 impl Watcher {
-    pub(super) fn new(checkpoints: Checkpoints, output: Output) -> Self {
-        Self { output, checkpoints, bar: output.shows_progress().then(bar) }
+    pub(super) fn new(checkpoints: Checkpoints, output: Output, cells: Vec<Vec<u32>>) -> Self {
+        Self { output, checkpoints, bar: output.shows_progress().then(bar), cells }
     }
 
     /// Clears the bar.
@@ -80,6 +97,10 @@ fn bar() -> ProgressBar {
 }
 
 impl<T: Real> Observer<T> for Watcher {
+    fn cells(&self) -> &[Vec<u32>] {
+        &self.cells
+    }
+
     fn event(&mut self, event: Event<'_, T>) {
         match event {
             Event::Stage { stage, steps } => {
@@ -105,9 +126,10 @@ impl<T: Real> Observer<T> for Watcher {
             }
             Event::Checkpoint(progress) => {
                 let kept = &mut self.checkpoints;
-                if kept.has_failed || kept.last.elapsed() < kept.every {
+                if kept.has_failed || !kept.is_due() {
                     return;
                 }
+                let begun = Instant::now();
                 let _whole = interrupt::writing();
                 if let Err(error) = save_checkpoint(&kept.path, &kept.fingerprint, progress) {
                     // A fit without checkpoints is better than none.
@@ -115,6 +137,7 @@ impl<T: Real> Observer<T> for Watcher {
                     self.output.note(format_args!("warning: no checkpoints are kept: {error}"));
                 }
                 kept.last = Instant::now();
+                kept.cost = kept.last - begun;
             }
         }
     }
@@ -129,5 +152,6 @@ fn stage_name(stage: Stage) -> &'static str {
         Stage::Refit => "all data",
         Stage::Solve => "solve",
         Stage::Climb => "add columns",
+        Stage::Sample => "draw",
     }
 }

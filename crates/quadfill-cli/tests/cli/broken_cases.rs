@@ -177,7 +177,7 @@ pub(crate) const FLAGS: &[Case] = &[
     ("fit good.csv -o m --sweeps -3", "--sweeps -3: give a whole number above 0"),
     (
         "fit good.csv -o m --solver sgd",
-        "--solver sgd: choose path, als, gd, lbfgs, gauss-newton, sdp",
+        "--solver sgd: choose path, als, gd, lbfgs, gauss-newton, sdp, gibbs",
     ),
     ("fit good.csv -o m --step 0.1", "--step is for --solver gd only: leave it out"),
     ("fit good.csv -o m --solver gd --step 0", "a step of 0 makes no sense: give a number above 0"),
@@ -201,7 +201,61 @@ pub(crate) const FLAGS: &[Case] = &[
     ),
     (
         "fit good.csv -o m --resume --solver lbfgs",
-        "--resume is for the solvers path and als, which keep checkpoints: leave it out",
+        "--resume is for the solvers path, als and gibbs, which keep checkpoints: leave it out",
+    ),
+    ("fit good.csv -o m --samples 100", "--samples is for --solver gibbs only: leave it out"),
+    (
+        "fit good.csv -o m --solver als --chains 2",
+        "--chains is for --solver gibbs only: leave it out",
+    ),
+    ("fit good.csv -o m --solver gibbs --chains 0", "--chains 0: give a whole number above 0"),
+    (
+        "fit good.csv -o m --solver gibbs --burn-in -1",
+        "--burn-in -1: give a whole number not below 0",
+    ),
+    (
+        "fit good.csv -o m --solver gibbs --penalty 0.1",
+        "--solver gibbs draws the penalties, too: leave --penalty out",
+    ),
+    (
+        "fit good.csv -o m --solver gibbs --penalty-scale count",
+        "--solver gibbs draws the penalties, too: leave --penalty-scale out",
+    ),
+    (
+        "fit good.csv -o m --solver gibbs --rank auto",
+        "only the solver path finds the rank by itself: give a number, such as --rank 10",
+    ),
+    (
+        "fit good.csv -o m --solver gibbs --sweeps 10",
+        "--solver gibbs takes --burn-in and --samples: leave --sweeps out",
+    ),
+    (
+        "fit good.csv -o m --solver gibbs --perturb",
+        "--solver gibbs has no --incoherence and no --perturb: leave them out",
+    ),
+    (
+        "fit good.csv -o m --solver gibbs --implicit 0.1",
+        "--solver gibbs is for observed cells only: leave --implicit or --solver out",
+    ),
+    (
+        "fit good.csv -o m --solver gibbs --theory auto",
+        "the theorem is about an objective, not about draws: leave --theory or --solver out",
+    ),
+    (
+        "fit good.csv -o m --solver gibbs --thin 400",
+        "--thin 400 keeps none of 300 draws: choose a smaller one",
+    ),
+    (
+        "fit good.csv -o m --solver gibbs --thin 1 --rank 20",
+        "300 kept draws of rank 20 have more than 4096 columns: choose a larger --thin or fewer --chains",
+    ),
+    (
+        "fit good.csv -o m --solver gibbs --model transe --on-duplicate mean",
+        "--solver gibbs is for cp and for kernels with zeros on the diagonal: choose --model pairwise, matrix, pairs or cp, or another solver",
+    ),
+    (
+        "fit three.csv -o m --solver gibbs --tie 1,2",
+        "--solver gibbs needs factors of their own for every mode: leave --tie out",
     ),
     ("fit good.csv -o m --sdp-form trace", "--sdp-form is for --solver sdp only: leave it out"),
     (
@@ -230,7 +284,7 @@ pub(crate) const FLAGS: &[Case] = &[
     ),
     (
         "fit good.csv -o m --solver sdp --resume",
-        "--resume is for the solvers path and als, which keep checkpoints: leave it out",
+        "--resume is for the solvers path, als and gibbs, which keep checkpoints: leave it out",
     ),
     ("fit good.csv -o m --theory big", "--theory big: give a number such as 0.1, or auto"),
     (
@@ -404,7 +458,7 @@ pub(crate) const MODELS: &[Case] = &[
     ),
     (
         "predict future good.csv -o out.csv",
-        "future/model.json: it was written by a newer version of Quadfill (format 99, this one knows up to 1): upgrade Quadfill to open it",
+        "future/model.json: it was written by a newer version of Quadfill (format 99, this one knows up to 2): upgrade Quadfill to open it",
     ),
     (
         "predict short good.csv -o out.csv",

@@ -67,6 +67,10 @@ fn break_models(place: &Place) {
     place.succeed(&fit);
     let product = fit.map(|word| if word == "model" { "product" } else { word });
     place.succeed(&[&product[..], &["--model", "cp"]].concat());
+    let drawn = ["fit", "good.csv", "-o", "drawn", "--rank", "1", "--on-duplicate", "mean"];
+    place.succeed(
+        &[&drawn[..], &["--solver", "gibbs", "--burn-in", "2", "--samples", "4"]].concat(),
+    );
     let copy = |name: &str| {
         fs::create_dir(place.path(name)).unwrap();
         for file in ["model.json", "model.safetensors", "labels.jsonl"] {

@@ -90,7 +90,27 @@ pub(crate) const USES: &[Case] = &[
     ),
     (
         "predict model good.csv -o out.csv --interval 0.9",
-        "--data <FILE> is missing: see `quadfill predict --help`",
+        "--interval needs the data that the model was fitted to: name them with --data",
+    ),
+    (
+        "predict drawn good.csv -o out.csv --interval 0.9 --data good.csv",
+        "a model of --solver gibbs has its draws for --interval: leave --data out",
+    ),
+    (
+        "certify drawn good.csv",
+        "a model of --solver gibbs is a mean of draws and minimises nothing, so there is nothing to certify: fit with --solver path",
+    ),
+    (
+        "explain drawn --cell user=1,film=1 --data good.csv",
+        "what single observations did cannot be told of a model of --solver gibbs: leave --data out, or fit with --solver path",
+    ),
+    (
+        "fold-in drawn strangers.csv -o m",
+        "a model of --solver gibbs is a mean of draws, which cannot be learned on: fit all data again, or fit with --solver path",
+    ),
+    (
+        "update drawn strangers.csv -o m",
+        "a model of --solver gibbs is a mean of draws, which cannot be learned on: fit all data again, or fit with --solver path",
     ),
     (
         "evaluate model good.csv --rank-mode week",

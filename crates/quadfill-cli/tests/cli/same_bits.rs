@@ -35,6 +35,7 @@ fn threads_make_no_difference_to_any_solver() {
         &["--solver", "gd", "--penalty", "0.01", "--sweeps", "60"],
         &["--solver", "lbfgs", "--penalty", "0.01", "--sweeps", "60"],
         &["--solver", "gauss-newton", "--penalty", "0.01", "--sweeps", "8"],
+        &["--solver", "gibbs", "--burn-in", "5", "--samples", "10", "--chains", "2"],
     ] {
         let fitted = |threads: &str| {
             let fit = ["fit", "train.tns", "-o", "model", "--rank", "2", "--threads", threads];
@@ -110,6 +111,7 @@ fn a_killed_fit_resumes_and_ends_in_the_same_bits() {
         ("0.1", &["--path-steps", "120"][..]),
         ("0", &["--path-steps", "200"]),
         ("0.1", &["--solver", "als", "--penalty", "1e-4", "--sweeps", "400", "--tolerance", "0"]),
+        ("0.1", &["--solver", "gibbs", "--samples", "100", "--chains", "2", "--test", "train.tns"]),
     ] {
         let place = place_with_data(noise);
         let fit = ["fit", "train.tns", "-o", "model", "--rank", "2", "--quiet"];

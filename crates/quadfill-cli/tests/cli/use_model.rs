@@ -164,6 +164,47 @@ fn intervals_bound_the_predictions() {
     assert!(number("lower") < number("prediction") && number("prediction") < number("upper"));
 }
 
+/// The number in a column of the only row.
+fn only(place: &Place, arguments: &[&str], column: usize) -> f64 {
+    let said = place.succeed(arguments).stdout;
+    said.lines().nth(1).unwrap().split(',').nth(column).unwrap().parse().unwrap()
+}
+
+#[test]
+fn a_mean_of_draws_is_used_like_any_model() {
+    let place = place();
+    let draws = ["--solver", "gibbs", "--burn-in", "40", "--samples", "80", "--thin", "4"];
+    let fit = ["fit", "old.csv", "-o", "drawn", "--rank", "2", "--test", "new.csv"];
+    let fitted = place.json(&[&fit[..], &draws].concat());
+    assert_eq!((&fitted["status"], &fitted["rank"]), (&"sampled".into(), &2.into()), "{fitted}");
+    assert_eq!((&fitted["draws"]["kept"], &fitted["sweeps"]), (&20.into(), &120.into()));
+    assert!(fitted["train"]["rmse"].as_f64().unwrap() < 0.3, "{fitted}");
+    // New users have the means of the old ones: better than nothing.
+    assert!(fitted["test"]["rmse"].as_f64().unwrap() < 1.1, "{fitted}");
+    let judged = place.json(&["evaluate", "drawn", "old.csv"]);
+    let difference = judged["rmse"].as_f64().unwrap() - fitted["train"]["rmse"].as_f64().unwrap();
+    assert!(difference.abs() < 1e-6, "{judged}");
+    assert_eq!(place.json(&["inspect", "drawn"])["draws"], 20);
+
+    place.write("q.csv", "user,film\nu1,f2\n");
+    let bounded = ["predict", "drawn", "q.csv", "--interval", "0.9"];
+    let prediction = only(&place, &["predict", "drawn", "q.csv"], 2);
+    let (lower, upper) = (only(&place, &bounded, 3), only(&place, &bounded, 4));
+    assert!(lower < prediction && prediction < upper && upper - lower < 3.0);
+    place.write("u.csv", "user,film\nu99,f2\n");
+    let unknown = ["predict", "drawn", "u.csv", "--interval", "0.9"];
+    assert!(only(&place, &unknown, 4) - only(&place, &unknown, 3) > upper - lower);
+
+    // The same number by every other way.
+    let explained = place.json(&["explain", "drawn", "--cell", "user=u1,film=f2"]);
+    assert!((explained["prediction"].as_f64().unwrap() - prediction).abs() < 1e-9, "{explained}");
+    let top = place.json(&["top", "drawn", "--given", "user=u1", "--mode", "film", "-k", "9"]);
+    let items = top["items"].as_array().unwrap();
+    let item = items.iter().find(|item| item["label"] == "f2").unwrap();
+    assert!((item["score"].as_f64().unwrap() - prediction).abs() < 1e-9, "{top}");
+    place.succeed(&["export", "drawn", "--mode", "film", "-o", "films.csv"]);
+}
+
 #[test]
 fn what_was_seen_is_ranked_above_what_was_not() {
     let place = Place::new();

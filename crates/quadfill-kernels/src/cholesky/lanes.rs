@@ -53,6 +53,48 @@ pub fn solve_lanes(
     count: usize,
     out: &mut [f64],
 ) -> u8 {
+    solve_shifted(kernels, n, matrices, count, None, out)
+}
+
+/// The same with `noise` (`n` entries for each of the eight systems) added between the two
+/// triangular solves: where `A = L L^T`, the solution of block `l` becomes `A^-1 b + L^-T noise`.
+/// If the noise is standard normal, that is a draw from the normal distribution with precision
+/// matrix `A` and mean `A^-1 b`.
+///
+/// ```
+/// use quadfill_kernels::{Kernels, cholesky};
+///
+/// let mut matrices = vec![0.0; 8 * 9];
+/// matrices[..9].copy_from_slice(&[4.0, 0.0, 0.0, 2.0, 5.0, 0.0, 8.0, 12.0, 0.0]);
+/// let mut out = vec![0.0; 16];
+/// let mut noise = vec![0.0; 16];
+/// noise[1] = 2.0; // L = [2 0; 1 2], so L^-T noise = [-0.5, 1]
+/// cholesky::draw_lanes(Kernels::detect(), 2, &mut matrices, 1, &noise, &mut out);
+/// assert_eq!(out[..2], [0.5, 3.0]);
+/// ```
+///
+/// # Panics
+/// As [`solve_lanes`], and unless there is noise for eight systems.
+pub fn draw_lanes(
+    kernels: Kernels,
+    n: usize,
+    matrices: &mut [f64],
+    count: usize,
+    noise: &[f64],
+    out: &mut [f64],
+) -> u8 {
+    assert_eq!(noise.len(), LANES * n, "noise for eight systems");
+    solve_shifted(kernels, n, matrices, count, Some(noise), out)
+}
+
+fn solve_shifted(
+    kernels: Kernels,
+    n: usize,
+    matrices: &mut [f64],
+    count: usize,
+    noise: Option<&[f64]>,
+    out: &mut [f64],
+) -> u8 {
     assert!((1..=LANES).contains(&count), "one to eight systems");
     assert_eq!(matrices.len(), LANES * (n + 1) * (n + 1), "eight matrices");
     assert_eq!(out.len(), LANES * n, "room for eight solutions");
@@ -63,7 +105,7 @@ pub fn solve_lanes(
         }
         let entries = &mut scratch[..needed];
         interleave(n, matrices, count, entries);
-        let failed = kernels.run::<f64, _>(Solve { n, entries });
+        let failed = kernels.run::<f64, _>(Solve { n, entries, noise });
         for (l, solution) in out.chunks_exact_mut(n.max(1)).enumerate() {
             let usable = l < count && failed & (1 << l) == 0;
             for (j, x) in solution.iter_mut().enumerate() {
@@ -97,6 +139,8 @@ fn interleave(n: usize, matrices: &[f64], count: usize, entries: &mut [f64]) {
 struct Solve<'a> {
     n: usize,
     entries: &'a mut [f64],
+    /// Added after the forward substitution: `n` entries for each system.
+    noise: Option<&'a [f64]>,
 }
 
 /// One entry of all systems, in as many vectors as it takes.
@@ -252,6 +296,14 @@ impl Task<f64> for Solve<'_> {
                     if row < n {
                         failed |= invert_pivot(simd, entries, row);
                     }
+                }
+            }
+        }
+        if let Some(noise) = self.noise {
+            for (l, noise) in noise.chunks_exact(n.max(1)).enumerate().take(LANES) {
+                for (j, x) in noise.iter().enumerate() {
+                    // SAFETY: `j` is below `n`, and an entry has `LANES` lanes.
+                    unsafe { *entries.at(n, j).add(l) += x };
                 }
             }
         }

@@ -6,7 +6,7 @@
 mod lanes;
 mod single;
 
-pub use lanes::{LANES, solve_lanes};
+pub use lanes::{LANES, draw_lanes, solve_lanes};
 pub use single::{factor, solve_factored};
 
 /// Whether what is left of the diagonal entry `before` can be taken the root of.

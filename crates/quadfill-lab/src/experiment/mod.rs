@@ -8,9 +8,11 @@ mod convergence;
 mod convex;
 mod descent;
 mod grid;
+mod hyperspectral;
 mod incoherence;
 mod kernels;
 mod landscape;
+mod movielens;
 mod phase;
 mod recovery;
 mod recovery_als;
@@ -23,6 +25,7 @@ mod store;
 mod theorem;
 mod timing;
 mod trial;
+mod tune;
 mod word_vectors;
 mod words;
 mod write;
@@ -100,6 +103,10 @@ pub trait Experiment: Sync {
     }
     /// What was found: words, tables and charts.
     fn findings(&self, rows: &[Row]) -> Vec<Block>;
+    /// Leaves files of its own in `folder`, and tells what is to be shown of them.
+    fn leave(&self, _rows: &[Row], _folder: &Path) -> Result<Vec<Block>> {
+        Ok(Vec::new())
+    }
     /// What is to be known about the units and the data.
     fn remarks(&self, rows: &[Row]) -> Vec<Block> {
         vec![Block::Text(words::UNITS.to_owned()), Block::Text(words::draws(rows))]
@@ -129,20 +136,36 @@ pub fn all() -> Vec<Box<dyn Experiment>> {
 }
 
 /// The names of the experiments on data that the user has.
-pub const ON_DATA: [&str; 1] = ["words"];
+pub const ON_DATA: [&str; 3] = ["movielens", "hyperspectral", "words"];
+
+/// Data that the user has.
+#[derive(Debug, Clone, Copy)]
+pub struct Given<'a> {
+    /// The file or folder.
+    pub path: &'a Path,
+    /// Squares of so many by so many pixels of an image become one.
+    pub downsample: usize,
+}
 
 /// An experiment on data that the user has, by its name.
 ///
+/// - `movielens`: a folder of `MovieLens`, as it is unpacked.
+/// - `hyperspectral`: a `.npy` or `.mat` array over row, column and band.
 /// - `words`: a folder with texts in `wikipedia/` and, in `word-eval/`, analogies (files with `analog` in
 ///   their names) and similarities (all others).
 ///
 /// ```
-/// assert!(quadfill_lab::experiment::on_data("phase", "data".as_ref())?.is_none());
+/// let given = quadfill_lab::experiment::Given { path: "data".as_ref(), downsample: 1 };
+/// assert!(quadfill_lab::experiment::on_data("phase", &given)?.is_none());
 /// # Ok::<(), quadfill_lab::LabError>(())
 /// ```
-pub fn on_data(name: &str, data: &Path) -> Result<Option<Box<dyn Experiment>>> {
+pub fn on_data(name: &str, data: &Given<'_>) -> Result<Option<Box<dyn Experiment>>> {
     Ok(match name {
-        "words" => Some(Box::new(word_vectors::WordVectors::open(data)?)),
+        "movielens" => Some(Box::new(movielens::Movielens::open(data.path)?)),
+        "hyperspectral" => {
+            Some(Box::new(hyperspectral::Hyperspectral::open(data.path, data.downsample)?))
+        }
+        "words" => Some(Box::new(word_vectors::WordVectors::open(data.path)?)),
         _ => None,
     })
 }

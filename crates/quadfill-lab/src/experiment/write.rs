@@ -30,7 +30,8 @@ pub fn write(
     let results = Results { experiment: experiment.name(), seconds: measured.seconds, rows };
     let mut json = serde_json::to_string_pretty(&results).unwrap_or_default();
     json.push('\n');
-    let page = page(experiment, measured, command);
+    let left = experiment.leave(rows, folder)?;
+    let page = page(experiment, measured, command, left);
     let mut files = vec![
         ("results.json".to_owned(), json.into_bytes()),
         ("results.csv".to_owned(), csv(rows).into_bytes()),
@@ -38,6 +39,9 @@ pub fn write(
     for (name, chart) in page.charts() {
         files.push((format!("{name}.svg"), chart.svg().into_bytes()));
         files.push((format!("{name}.png"), chart.png()));
+    }
+    for picture in page.pictures() {
+        files.push((format!("{}.png", picture.name), picture.png.clone()));
     }
     files.push(("report.html".to_owned(), page.html().into_bytes()));
     write_all(folder, files)
@@ -53,9 +57,10 @@ fn write_all(folder: &Path, files: Vec<(String, Vec<u8>)>) -> Result<Vec<PathBuf
     Ok(written)
 }
 
-fn page(experiment: &dyn Experiment, measured: &Measured, command: &str) -> Page {
+fn page(experiment: &dyn Experiment, measured: &Measured, command: &str, left: Vec<Block>) -> Page {
     let rows = &measured.rows;
     let mut found = experiment.findings(rows);
+    found.extend(left);
     found.extend(experiment.remarks(rows));
     Page {
         mark: "Experiment".to_owned(),

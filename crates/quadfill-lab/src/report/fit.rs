@@ -1,6 +1,6 @@
 //! The story of a fit.
 
-use quadfill::apply::{Evaluation, Predictor};
+use quadfill::apply::Evaluation;
 use quadfill::certify::{Certificate, Outcome};
 use quadfill::model::Interaction;
 use quadfill::observations::Summary;
@@ -38,13 +38,15 @@ pub struct FitStory<'a, T: Real> {
 
 /// The page of a fit.
 pub fn fit_page<T: Real>(story: &FitStory<'_, T>) -> Page {
-    let mut sections =
-        vec![summary(story), coverage(story.data, story.summary, story.fit.spec.rank)];
+    let mut sections = vec![summary(story), coverage(story.data, story.summary, story.fit.rank())];
     sections.extend(path(story.fit));
     sections.extend(convergence(story.steps));
     sections.extend(story.fit.certificate.as_ref().map(certificate));
-    sections.extend([residuals(story), columns(story), norms(story)]);
-    let rank = story.fit.spec.rank;
+    sections.push(residuals(story));
+    // The columns of a mean of draws are those of all draws side by side.
+    sections.extend(story.fit.posterior.is_none().then(|| columns(story)));
+    sections.push(norms(story));
+    let rank = story.fit.rank();
     Page {
         mark: "Fit".to_owned(),
         title: story.name.clone(),
@@ -72,6 +74,7 @@ fn in_words(status: Status) -> (Tone, &'static str) {
         ),
         Status::RankLimit => (Tone::Warn, "The largest rank came before the end of the fit."),
         Status::Converged => (Tone::Good, "The objective stopped falling."),
+        Status::Sampled => (Tone::Good, "All draws from the posterior were taken."),
         Status::NoProgress => (Tone::Plain, "No step led down any more."),
         Status::SweepLimit => (Tone::Warn, "The limit of sweeps came before the end of the fit."),
         Status::TimeLimit => (Tone::Warn, "The time limit came before the end of the fit."),
@@ -81,7 +84,7 @@ fn in_words(status: Status) -> (Tone, &'static str) {
 fn summary<T: Real>(story: &FitStory<'_, T>) -> Section {
     let fit = story.fit;
     let mut facts = vec![
-        ("model".to_owned(), format!("{}, rank {}", story.model, fit.spec.rank)),
+        ("model".to_owned(), format!("{}, rank {}", story.model, fit.rank())),
         ("penalty".to_owned(), plain(fit.penalty)),
         ("error on the data".to_owned(), format!("rmse {}", plain(fit.train_rmse))),
     ];
@@ -125,7 +128,7 @@ fn path<T: Real>(fit: &Fit<T>) -> Option<Section> {
     let points = &fit.path;
     let falls = points.first()?.penalty > points.last()?.penalty;
     let positive = points.iter().all(|point| point.penalty > 0.0);
-    if points.len() < 2 || !falls || !positive {
+    if points.len() < 2 || !falls || !positive || fit.posterior.is_some() {
         return None;
     }
     let curve = |name: &str, colour, error: &dyn Fn(&PathPoint) -> Option<f64>| Series {
@@ -175,6 +178,7 @@ fn stage_name(stage: Stage) -> String {
         Stage::Refit => "all data".to_owned(),
         Stage::Solve => "at one penalty".to_owned(),
         Stage::Climb => "adding columns".to_owned(),
+        Stage::Sample => "draws".to_owned(),
     }
 }
 
@@ -221,7 +225,7 @@ fn residuals<T: Real>(story: &FitStory<'_, T>) -> Section {
         .map(|mode| rows.iter().map(|&row| data.indices(mode)[row]).collect())
         .collect();
     let borrowed: Vec<&[u32]> = columns.iter().map(Vec::as_slice).collect();
-    let predictions = Predictor::new(&story.fit.spec, &story.fit.parameters).cells(&borrowed);
+    let predictions = story.fit.predictor().cells(&borrowed);
     let values: Vec<f64> = rows
         .iter()
         .zip(predictions)

@@ -8,6 +8,8 @@ mod steps;
 pub use fit::{FitStory, fit_page};
 pub use steps::{Recorded, Recorder};
 
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::chart::{self, Chart};
@@ -21,6 +23,17 @@ pub enum Tone {
     Good,
     /// What to be careful about.
     Warn,
+}
+
+/// An image made of pixels.
+#[derive(Debug, Clone)]
+pub struct Picture {
+    /// The name of its file, without ending.
+    pub name: String,
+    /// What it shows, in a few words.
+    pub title: String,
+    /// The bytes of a PNG file.
+    pub png: Vec<u8>,
 }
 
 /// A part of a section.
@@ -46,6 +59,13 @@ pub enum Block {
         /// The chart.
         chart: Box<Chart>,
         /// What to see in it.
+        caption: String,
+    },
+    /// Pictures side by side.
+    Pictures {
+        /// The pictures.
+        pictures: Vec<Picture>,
+        /// What to see in them.
         caption: String,
     },
     /// A command to type.
@@ -150,12 +170,31 @@ impl Page {
         .into_string()
     }
 
+    /// The pictures of the page.
+    pub fn pictures(&self) -> impl Iterator<Item = &Picture> {
+        self.sections
+            .iter()
+            .flat_map(|section| &section.blocks)
+            .filter_map(|block| match block {
+                Block::Pictures { pictures, .. } => Some(pictures),
+                _ => None,
+            })
+            .flatten()
+    }
+
     /// The charts of the page with the names of their files.
     pub fn charts(&self) -> impl Iterator<Item = (&str, &Chart)> {
         self.sections.iter().flat_map(|section| &section.blocks).filter_map(|block| match block {
             Block::Figure { name, chart, .. } => Some((name.as_str(), chart.as_ref())),
             _ => None,
         })
+    }
+}
+
+impl Picture {
+    /// The picture itself in the form of an address, so that a page needs no other file.
+    fn address(&self) -> String {
+        format!("data:image/png;base64,{}", BASE64_STANDARD.encode(&self.png))
     }
 }
 
@@ -193,6 +232,19 @@ impl Block {
                 Self::Figure { name, chart, caption } => {
                     figure id=(name) {
                         (PreEscaped(chart.inline_svg()))
+                        @if !caption.is_empty() { figcaption { (caption) } }
+                    }
+                }
+                Self::Pictures { pictures, caption } => {
+                    figure.pictures {
+                        div {
+                            @for picture in pictures {
+                                div {
+                                    img src=(picture.address()) alt=(picture.title);
+                                    p { (picture.title) }
+                                }
+                            }
+                        }
                         @if !caption.is_empty() { figcaption { (caption) } }
                     }
                 }

@@ -48,6 +48,10 @@ impl<'a, T: Real> Recorder<'a, T> {
 }
 
 impl<T: Real> Observer<T> for Recorder<'_, T> {
+    fn cells(&self) -> &[Vec<u32>] {
+        self.inner.cells()
+    }
+
     fn event(&mut self, event: Event<'_, T>) {
         match &event {
             Event::Stage { stage, .. } => self.stage = Some(*stage),

@@ -1,6 +1,6 @@
 //! A prediction as a function of one row, all other labels being fixed.
 
-use super::predict::{Predictor, UNKNOWN, inner};
+use super::predict::{Predictor, inner};
 use crate::model::Interaction;
 use quadfill_kernels::{AlignedVec, Real};
 
@@ -18,7 +18,7 @@ pub struct Context<T: Real> {
 
 impl<T: Real> Predictor<'_, T> {
     /// What `mode` sees of a cell. The label of that mode is not looked at; terms of other labels
-    /// that are [`UNKNOWN`] are left out.
+    /// that are [`UNKNOWN`](super::UNKNOWN) are left out unless rows stand for them.
     ///
     /// ```
     /// use quadfill::apply::Predictor;
@@ -32,18 +32,11 @@ impl<T: Real> Predictor<'_, T> {
     /// assert!((context.constant + linear - predictor.cell(&[3, 4, 2])).abs() < 1e-12);
     /// ```
     pub fn context(&self, mode: usize, labels: &[u32]) -> Context<T> {
-        let mut without = [UNKNOWN; 8];
-        let without = &mut without[..labels.len()];
-        without.copy_from_slice(labels);
-        without[mode] = UNKNOWN;
         let rank = self.spec.rank;
         let mut slope = vec![0.0; rank];
         let mut own = 0.0;
         let others = || (0..labels.len()).filter(|&b| b != mode);
-        let row = |b: usize| {
-            (labels[b] != UNKNOWN)
-                .then(|| self.parameters.row(self.spec.groups[b], labels[b] as usize))
-        };
+        let row = |b: usize| self.row(b, labels[b]);
         match &self.spec.interaction {
             Interaction::Quadratic(kernel) => {
                 own = kernel.get(mode, mode);
@@ -69,7 +62,7 @@ impl<T: Real> Predictor<'_, T> {
         for (p, s) in padded.iter_mut().zip(slope) {
             *p = T::from_f64(s);
         }
-        Context { constant: self.cell(without), slope: padded, own }
+        Context { constant: self.cell_without(labels, Some(mode)), slope: padded, own }
     }
 
     /// What a row adds to every context besides its product with the slope: its bias and

@@ -25,7 +25,13 @@ pub struct Evaluation {
 impl<T: Real> Predictor<'_, T> {
     /// Compares predictions with values; cells with unknown labels count, too.
     pub fn evaluate(&self, columns: &[&[u32]], values: &[f64]) -> Evaluation {
-        let predictions = self.cells(columns);
+        Evaluation::of(&self.cells(columns), columns, values)
+    }
+}
+
+impl Evaluation {
+    /// Compares predictions for cells with values, however they were made.
+    pub fn of(predictions: &[f64], columns: &[&[u32]], values: &[f64]) -> Self {
         let errors: Vec<f64> = predictions.iter().zip(values).map(|(p, y)| p - y).collect();
         let total = |f: &dyn Fn(usize) -> f64| {
             let terms: Vec<f64> = (0..errors.len()).map(f).collect();
@@ -35,7 +41,7 @@ impl<T: Real> Predictor<'_, T> {
         let size = total(&|i| values[i] * values[i]);
         let count = values.len();
         let mean = |sum: f64| sum / count.max(1) as f64;
-        Evaluation {
+        Self {
             rmse: mean(squares).sqrt(),
             mse: mean(squares),
             mae: mean(total(&|i| errors[i].abs())),

@@ -27,7 +27,15 @@ impl<T: Real> Model<T> {
                 copy_row(&self.parameters, label, &mut parameters, place as usize, group);
             }
         }
+        let mut posterior = self.posterior.clone();
+        for (mode, places) in grown.places.iter().enumerate() {
+            let rows = parameters.layout().rows()[self.spec.groups[mode]];
+            if let Some(posterior) = &mut posterior {
+                posterior.move_labels(self.spec.groups[mode], places, rows);
+            }
+        }
         Self {
+            posterior,
             spec: self.spec.clone(),
             modes: grown.modes.clone(),
             parameters,
@@ -81,6 +89,7 @@ pub fn fold_in<T: Real>(
     data: &Observations<T>,
     is_new: &[Vec<bool>],
 ) -> Result<Model<T>> {
+    refuse_draws(&model)?;
     let Some(part) = Part::new(&model.spec, data, is_new) else {
         return Err(Error::Setting(
             "the data have no label that the model does not know already: use `quadfill update` to \
@@ -212,6 +221,18 @@ impl<T: Real> Part<T> {
         let data = Observations::from_checked(of_modes, indices, values, weights);
         Some(Self { data, kept, is_new })
     }
+}
+
+/// A mean of draws has no objective to go on with.
+pub(super) fn refuse_draws<T: Real>(model: &Model<T>) -> Result<()> {
+    if model.posterior.is_some() {
+        return Err(Error::Setting(
+            "a model of --solver gibbs is a mean of draws, which cannot be learned on: fit all data \
+             again, or fit with --solver path"
+                .to_owned(),
+        ));
+    }
+    Ok(())
 }
 
 fn copy_row<T: Real>(

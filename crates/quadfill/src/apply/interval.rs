@@ -102,7 +102,7 @@ impl<'a, T: Real> Intervals<'a, T> {
     /// The standard deviation of a new observation of a cell about its prediction; infinite where a
     /// label is unknown or not decided by its observations.
     pub fn deviation(&self, cell: &[u32]) -> f64 {
-        let Predictor { spec, parameters } = self.predictor;
+        let Predictor { spec, parameters, .. } = self.predictor;
         let rank = parameters.layout().rank();
         let n = parameters.layout().row_unknowns();
         let mut share = 1.0;
@@ -136,7 +136,7 @@ impl<'a, T: Real> Intervals<'a, T> {
 
 /// Where the standard normal distribution function has the value `p` (Acklam's approximation, good to
 /// nine digits).
-fn normal_quantile(p: f64) -> f64 {
+pub(super) fn normal_quantile(p: f64) -> f64 {
     const A: [f64; 6] = [
         -39.696_830_286_653_76,
         220.946_098_424_520_5,

@@ -4,6 +4,7 @@
 mod analogy;
 mod best;
 mod context;
+mod draws;
 mod embedding;
 mod evaluate;
 mod explain;
@@ -19,6 +20,7 @@ mod update;
 pub use analogy::{AnalogyScore, AnalogySection};
 pub use best::Scored;
 pub use context::Context;
+pub use draws::DrawIntervals;
 pub use embedding::Embeddings;
 pub use evaluate::Evaluation;
 pub use explain::{Influence, Part, influences};

@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use crate::model::{Interaction, ModelSpec, Parameters};
+use crate::model::{Interaction, ModelSpec, Parameters, Strangers};
 use quadfill_kernels::Real;
 
 /// Stands for a label that the model does not know.
@@ -13,25 +13,37 @@ pub const UNKNOWN: u32 = u32::MAX;
 pub struct Predictor<'a, T: Real> {
     pub(super) spec: &'a ModelSpec,
     pub(super) parameters: &'a Parameters<T>,
+    pub(super) strangers: Option<&'a Strangers<T>>,
 }
 
 impl<'a, T: Real> Predictor<'a, T> {
     /// Predicts with these parameters.
     pub fn new(spec: &'a ModelSpec, parameters: &'a Parameters<T>) -> Self {
-        Self { spec, parameters }
+        Self { spec, parameters, strangers: None }
+    }
+
+    /// The same with rows that stand for [`UNKNOWN`] labels.
+    #[must_use]
+    pub fn with_strangers(self, strangers: Option<&'a Strangers<T>>) -> Self {
+        Self { strangers, ..self }
     }
 
     /// The prediction for one cell. Terms of an [`UNKNOWN`] label are left out: its bias and its pairs
-    /// for quadratic models, the whole product for CP.
+    /// for quadratic models, the whole product for CP. Where rows stand for unknown labels, those are
+    /// taken.
     pub fn cell(&self, labels: &[u32]) -> f64 {
+        self.cell_without(labels, None)
+    }
+
+    /// The same, the terms of one mode left out.
+    pub(super) fn cell_without(&self, labels: &[u32], left_out: Option<usize>) -> f64 {
         let row = |mode: usize| {
-            (labels[mode] != UNKNOWN)
-                .then(|| self.parameters.row(self.spec.groups[mode], labels[mode] as usize))
+            if left_out == Some(mode) { None } else { self.row(mode, labels[mode]) }
         };
         let mut prediction = self.parameters.mean;
         for (mode, &label) in labels.iter().enumerate() {
-            if label != UNKNOWN {
-                prediction += self.parameters.bias(self.spec.groups[mode], label as usize).to_f64();
+            if left_out != Some(mode) {
+                prediction += self.bias(mode, label);
             }
         }
         prediction
@@ -60,6 +72,24 @@ impl<'a, T: Real> Predictor<'a, T> {
                     })
                 }
             }
+    }
+
+    /// The row of a label, or what stands for it.
+    pub(super) fn row(&self, mode: usize, label: u32) -> Option<&'a [T]> {
+        let group = self.spec.groups[mode];
+        if label == UNKNOWN {
+            return self.strangers.map(|strangers| strangers.row(group));
+        }
+        Some(self.parameters.row(group, label as usize))
+    }
+
+    /// The bias of a label, or what stands for it.
+    fn bias(&self, mode: usize, label: u32) -> f64 {
+        let group = self.spec.groups[mode];
+        if label == UNKNOWN {
+            return self.strangers.map_or(0.0, |strangers| strangers.bias(group));
+        }
+        self.parameters.bias(group, label as usize).to_f64()
     }
 
     /// The predictions for cells given as one column of labels per mode.

@@ -1,6 +1,6 @@
 //! Learning on from a model.
 
-use super::fold_in::fold_in;
+use super::fold_in::{fold_in, refuse_draws};
 use crate::error::Result;
 use crate::file::Model;
 use crate::observations::Observations;
@@ -20,6 +20,7 @@ pub fn update<T: Real>(
     is_new: &[Vec<bool>],
     observer: &mut dyn Observer<T>,
 ) -> Result<Model<T>> {
+    refuse_draws(&model)?;
     let before = &model.notes.config;
     if is_new.iter().flatten().any(|&new| new) && before.implicit.is_none() {
         model = fold_in(model, &data, is_new)?;
@@ -47,9 +48,11 @@ pub fn update<T: Real>(
             candidates: Vec::new(),
             trials: Vec::new(),
             seconds: 0.0,
+            sampler: None,
         },
         parameters: model.parameters,
         best: None,
+        draws: None,
     };
     let count = data.len();
     let fit = resume(data, &config, progress, observer)?;

@@ -10,15 +10,17 @@ use serde::{Deserialize, Serialize};
 use super::describe::{check_spec, check_version};
 use super::fingerprint::{Fingerprint, Hash};
 use super::partial::Partial;
-use super::tensors;
+use super::tensors::{self, Tensor};
 use crate::error::{Error, Result};
 use crate::model::{Offsets, Parameters};
-use crate::solve::{Progress, ProgressNotes};
+use crate::solve::gibbs::Chain;
+use crate::solve::{Progress, ProgressNotes, SamplerDraws};
 use quadfill_kernels::Real;
 
 const KEY: &str = "quadfill-checkpoint";
 const VERSION: u32 = 1;
 const BEST: &str = "best.";
+const CELL_SUMS: &str = "sampler.cells";
 
 /// The JSON text in the file's one entry of metadata.
 #[derive(Serialize, Deserialize)]
@@ -160,6 +162,16 @@ fn to_bytes<T: Real>(fingerprint: &Fingerprint, progress: &Progress<T>) -> io::R
     if let Some(best) = &progress.best {
         all.extend(tensors::collect(BEST, best));
     }
+    if let Some(draws) = &progress.draws {
+        for (at, point) in draws.others.iter().enumerate() {
+            all.extend(tensors::collect(&chain_prefix(at), point));
+        }
+        for (at, point) in draws.kept.iter().enumerate() {
+            all.extend(tensors::collect(&draw_prefix(at), point));
+        }
+        let shape = vec![draws.cell_sums.len()];
+        all.push((CELL_SUMS.to_owned(), Tensor::new(shape, draws.cell_sums.iter())));
+    }
     let entry = Entry {
         version: VERSION,
         fingerprint: fingerprint.clone(),
@@ -170,17 +182,36 @@ fn to_bytes<T: Real>(fingerprint: &Fingerprint, progress: &Progress<T>) -> io::R
     tensors::to_bytes(all, KEY, text)
 }
 
+/// Before the names of a chain's tensors, the first chain's aside.
+fn chain_prefix(at: usize) -> String {
+    format!("chain.{}.", at + 1)
+}
+
+/// Before the names of a kept draw's tensors.
+fn draw_prefix(at: usize) -> String {
+    format!("draw.{at}.")
+}
+
 /// Of everything that decides how the fit goes on.
 fn checksum<T: Real>(progress: &Progress<T>) -> String {
     let mut hash = Hash::new();
     let notes = serde_json::to_vec(&progress.notes).expect("every part has a JSON form");
     hash.bytes(&notes);
     for parameters in std::iter::once(&progress.parameters).chain(&progress.best) {
-        hash.number(parameters.as_slice().len() as u64);
-        let numbers = parameters.as_slice().iter().map(|x| x.to_f64());
-        hash.numbers(numbers.chain([parameters.mean]).map(f64::to_bits));
+        hash_point(&mut hash, parameters);
+    }
+    if let Some(draws) = &progress.draws {
+        draws.others.iter().for_each(|point| hash_point(&mut hash, point));
+        draws.kept.iter().for_each(|point| hash_point(&mut hash, point));
+        hash.numbers(draws.cell_sums.iter().map(|sum| sum.to_bits()));
     }
     hash.finish()
+}
+
+fn hash_point<T: Real>(hash: &mut Hash, parameters: &Parameters<T>) {
+    hash.number(parameters.as_slice().len() as u64);
+    let numbers = parameters.as_slice().iter().map(|x| x.to_f64());
+    hash.numbers(numbers.chain([parameters.mean]).map(f64::to_bits));
 }
 
 type Parsed<T> = std::result::Result<T, Problem>;
@@ -211,8 +242,12 @@ fn parse<T: Real>(bytes: &[u8], fingerprint: &Fingerprint, sizes: &[usize]) -> P
 
     let file = tensors::open(bytes).map_err(Problem::Broken)?;
     let parameters = tensors::read(&file, "", &entry.notes.spec, sizes).map_err(Problem::Broken)?;
-    let progress =
-        Progress { best: read_best(&file, &entry.notes, sizes)?, notes: entry.notes, parameters };
+    let progress = Progress {
+        best: read_best(&file, &entry.notes, sizes)?,
+        draws: read_draws(&file, &entry.notes, sizes)?,
+        notes: entry.notes,
+        parameters,
+    };
     if checksum(&progress) == entry.checksum {
         Ok(progress)
     } else {
@@ -232,6 +267,39 @@ fn check_owner(found: &Fingerprint, expected: &Fingerprint) -> Parsed<()> {
         "the checkpoint belongs to other {other}: resume with the same data and settings, \
          or run the fit without --resume"
     )))
+}
+
+/// The draws of a sampler.
+fn read_draws<T: Real>(
+    file: &SafeTensors<'_>,
+    notes: &ProgressNotes,
+    sizes: &[usize],
+) -> Parsed<Option<SamplerDraws<T>>> {
+    let Some(sampler) = &notes.sampler else {
+        return Ok(None);
+    };
+    let spec = &notes.spec;
+    let unknowns = spec.rank + usize::from(spec.offsets == Offsets::Modes);
+    let sound = |chain: &Chain| {
+        chain.priors.len() == spec.group_count()
+            && chain.priors.iter().all(|prior| {
+                [&prior.means, &prior.precisions].iter().all(|numbers| numbers.len() == unknowns)
+            })
+    };
+    if sampler.chains.is_empty() || !sampler.chains.iter().chain(&sampler.kept).all(sound) {
+        return Err(Problem::Broken("its chains are not those of the model".to_owned()));
+    }
+    let others = (0..sampler.chains.len() - 1)
+        .map(|at| tensors::read(file, &chain_prefix(at), spec, sizes))
+        .collect::<std::result::Result<_, String>>()
+        .map_err(Problem::Broken)?;
+    let kept = (0..sampler.kept.len())
+        .map(|at| tensors::read(file, &draw_prefix(at), spec, sizes))
+        .collect::<std::result::Result<_, String>>()
+        .map_err(Problem::Broken)?;
+    let cell_sums =
+        tensors::vector(file, CELL_SUMS, &[sampler.cell_count]).map_err(Problem::Broken)?;
+    Ok(Some(SamplerDraws { others, kept, cell_sums }))
 }
 
 /// The best parameters may be of other offsets and another rank than the current stage.

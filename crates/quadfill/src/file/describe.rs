@@ -10,7 +10,9 @@ use crate::observations::{Binning, Mode};
 /// Says that a file is ours.
 pub(super) const FORMAT: &str = "quadfill-model";
 /// Goes up when an older version could not read the file rightly.
-pub(super) const VERSION: u32 = 1;
+pub(super) const VERSION: u32 = 2;
+/// What a model without draws is written as: all that it needs.
+const PLAIN_VERSION: u32 = 1;
 
 /// The part of `model.json` that every version has.
 #[derive(Debug, Deserialize)]
@@ -44,7 +46,7 @@ impl Description {
         let modes = modes.iter().zip(&spec.groups);
         Self {
             format: FORMAT.to_owned(),
-            version: VERSION,
+            version: if notes.draws.is_some() { VERSION } else { PLAIN_VERSION },
             spec: spec.clone(),
             modes: modes
                 .map(|(mode, &group)| ModeEntry {
@@ -100,6 +102,16 @@ impl Description {
             return Err(format!(
                 "the precision `{}` is neither f32 nor f64: the file is damaged, fit the model again or take a sound copy",
                 self.notes.precision
+            ));
+        }
+        if self
+            .notes
+            .draws
+            .is_some_and(|draws| !self.spec.rank.is_multiple_of(draws.max(1)) || draws == 0)
+        {
+            return Err(format!(
+                "{} columns cannot be shared out among the draws: the file is damaged, fit the model again or take a sound copy",
+                self.spec.rank
             ));
         }
         for bins in &self.notes.bins {

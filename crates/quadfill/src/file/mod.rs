@@ -8,12 +8,17 @@
 //! labels.jsonl       one line [mode, label] per label, in the order of the rows of the factors
 //! ```
 //!
+//! A model of `--solver gibbs` (format version 2) is the mean of `draws` draws, whose factors stand
+//! side by side as blocks of columns: its predictions need nothing else. What single draws have besides
+//! is in tensors of their own, see `draws.rs`.
+//!
 //! Nothing in them depends on when or where the model was saved: the same fit gives the same bytes.
 //! A process killed while it saves leaves the model that was there before. A checkpoint is one
 //! safetensors file beside the model, see [`save_checkpoint`].
 
 mod checkpoint;
 mod describe;
+mod draws;
 mod fingerprint;
 mod folder;
 mod labels;
@@ -31,7 +36,7 @@ use serde::{Deserialize, Serialize};
 use crate::apply::Predictor;
 use crate::certify::Certificate;
 use crate::error::{Error, Result};
-use crate::model::{ModelSpec, Parameters};
+use crate::model::{ModelSpec, Parameters, Posterior};
 use crate::observations::{Binning, ColumnPlaces, Mode};
 use crate::solve::{Fit, FitConfig, Status, null_is_infinite};
 use describe::Description;
@@ -70,6 +75,8 @@ pub struct Model<T: Real> {
     pub parameters: Parameters<T>,
     /// How the model came about.
     pub notes: ModelNotes,
+    /// The draws of which this is the mean, if it is one.
+    pub posterior: Option<Posterior<T>>,
 }
 
 /// How a model came about: everything but times and places.
@@ -104,6 +111,9 @@ pub struct ModelNotes {
     /// How far the fit is from the global optimum, where that is known.
     #[serde(default)]
     pub certificate: Option<Certificate>,
+    /// Of how many draws the model is the mean, if it is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub draws: Option<usize>,
 }
 
 /// A [`PathPoint`](crate::solve::PathPoint) without its time.
@@ -150,9 +160,11 @@ impl<T: Real> Model<T> {
                 validation_rmse: fit.validation_rmse,
                 path: fit.path.iter().map(point).collect(),
                 certificate: fit.certificate,
+                draws: fit.posterior.as_ref().map(|posterior| posterior.draws().len()),
             },
             spec: fit.spec,
             parameters: fit.parameters,
+            posterior: fit.posterior,
         }
     }
 
@@ -177,7 +189,11 @@ impl<T: Real> Model<T> {
 
     /// The contents of `model.json`, `model.safetensors` and `labels.jsonl`.
     fn to_bytes(&self) -> io::Result<[Vec<u8>; 3]> {
-        let tensors = tensors::collect("", &self.parameters);
+        let mut tensors =
+            tensors::collect_as("", &self.parameters, T::NAME == "f32" || self.posterior.is_some());
+        if let Some(posterior) = &self.posterior {
+            tensors.extend(draws::collect(posterior.draws()));
+        }
         Ok([
             Description::new(&self.spec, &self.modes, &self.notes).to_bytes(),
             tensors::to_bytes(tensors, "format", describe::FORMAT.to_owned())?,
@@ -188,6 +204,12 @@ impl<T: Real> Model<T> {
     /// Predicts with this model.
     pub fn predictor(&self) -> Predictor<'_, T> {
         Predictor::new(&self.spec, &self.parameters)
+            .with_strangers(self.posterior.as_ref().map(Posterior::strangers))
+    }
+
+    /// The columns of the model that was fitted: of one draw, where this is a mean of draws.
+    pub fn rank(&self) -> usize {
+        self.spec.rank / self.notes.draws.unwrap_or(1)
     }
 }
 
@@ -221,8 +243,14 @@ pub fn parse_model(json: &[u8], tensors: &[u8], labels: &[u8]) -> Result<Model<f
     let description = Description::parse(json).map_err(in_file(folder::JSON))?;
     let labels =
         labels::parse(labels, &description.label_kinds()).map_err(in_file(folder::LABELS))?;
-    let parameters = tensors::open(tensors)
-        .and_then(|file| tensors::read(&file, "", &description.spec, &description.sizes()))
+    let (parameters, posterior) = tensors::open(tensors)
+        .and_then(|file| {
+            let (spec, sizes) = (&description.spec, description.sizes());
+            let parameters = tensors::read(&file, "", spec, &sizes)?;
+            let count = description.notes.draws;
+            let draws = count.map(|count| draws::read(&file, spec, &sizes, count)).transpose()?;
+            Ok((parameters, draws.map(|draws| Posterior::new(spec, draws))))
+        })
         .map_err(in_file(folder::TENSORS))?;
     let (spec, notes) = (description.spec.clone(), description.notes.clone());
     let names = description.into_names().into_iter();
@@ -231,6 +259,7 @@ pub fn parse_model(json: &[u8], tensors: &[u8], labels: &[u8]) -> Result<Model<f
         modes: names.zip(labels).map(|(name, l)| Mode::new(name, l)).collect(),
         parameters,
         notes,
+        posterior,
     })
 }
 

@@ -35,8 +35,19 @@ impl View for Tensor {
 }
 
 impl Tensor {
-    fn new<'a, T: Real>(shape: Vec<usize>, numbers: impl Iterator<Item = &'a T>) -> Self {
-        let narrow = T::NAME == "f32";
+    pub(super) fn new<'a, T: Real>(
+        shape: Vec<usize>,
+        numbers: impl Iterator<Item = &'a T>,
+    ) -> Self {
+        Self::with_precision(shape, numbers, T::NAME == "f32")
+    }
+
+    /// In single precision whatever the numbers are, or in double.
+    fn with_precision<'a, T: Real>(
+        shape: Vec<usize>,
+        numbers: impl Iterator<Item = &'a T>,
+        narrow: bool,
+    ) -> Self {
         let mut bytes = Vec::with_capacity(shape.iter().product::<usize>() * size_of::<T>());
         for &number in numbers {
             if narrow {
@@ -61,14 +72,25 @@ pub(super) fn biases_name(prefix: &str, group: usize) -> String {
 
 /// Every tensor of `parameters`, its name beginning with `prefix`.
 pub(super) fn collect<T: Real>(prefix: &str, parameters: &Parameters<T>) -> Vec<(String, Tensor)> {
+    collect_as(prefix, parameters, T::NAME == "f32")
+}
+
+/// The same in single precision or in double.
+pub(super) fn collect_as<T: Real>(
+    prefix: &str,
+    parameters: &Parameters<T>,
+    narrow: bool,
+) -> Vec<(String, Tensor)> {
     let layout = parameters.layout();
     let rank = layout.rank();
     let mut tensors = Vec::new();
     for (group, &rows) in layout.rows().iter().enumerate() {
         let numbers = (0..rows).flat_map(|label| parameters.row(group, label));
-        tensors.push((factors_name(prefix, group), Tensor::new(vec![rows, rank], numbers)));
+        let factors = Tensor::with_precision(vec![rows, rank], numbers, narrow);
+        tensors.push((factors_name(prefix, group), factors));
         if let Some(biases) = parameters.biases(group) {
-            tensors.push((biases_name(prefix, group), Tensor::new(vec![rows], biases.iter())));
+            let biases = Tensor::with_precision(vec![rows], biases.iter(), narrow);
+            tensors.push((biases_name(prefix, group), biases));
         }
     }
     let mean = Tensor::new(vec![1], std::iter::once(&parameters.mean));
@@ -128,6 +150,15 @@ pub(super) fn read<T: Real>(
     }
     parameters.mean = numbers(&mean).sum();
     Ok(parameters)
+}
+
+/// All numbers of a tensor that must have this shape.
+pub(super) fn vector(
+    tensors: &SafeTensors<'_>,
+    name: &str,
+    shape: &[usize],
+) -> Result<Vec<f64>, String> {
+    Ok(numbers(&find::<f64>(tensors, name, shape)?).collect())
 }
 
 /// A tensor by its name, if it has the expected shape, a precision that fits into `T` and only

@@ -3,16 +3,21 @@
 mod freedom;
 mod kernel;
 mod parameters;
+mod posterior;
 mod principal;
 
 pub use kernel::Kernel;
 pub(crate) use parameters::each_row;
 pub use parameters::{Layout, Parameters};
+pub use posterior::{Draw, Posterior, RowPrior, Strangers};
 pub(crate) use principal::{keep_principal, rotate_to_principal_axes, with_columns};
 
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+
+/// The most columns that factors may have.
+pub const MOST_COLUMNS: usize = 4096;
 
 /// How the rows of a cell make its prediction.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -135,9 +140,9 @@ impl ModelSpec {
 
     /// Checks the model against data with `sizes` labels per mode.
     pub fn check(&self, sizes: &[usize]) -> Result<()> {
-        if self.rank == 0 || self.rank > 4096 {
+        if self.rank == 0 || self.rank > MOST_COLUMNS {
             return Err(Error::Setting(format!(
-                "rank {} is out of range: choose 1 to 4096",
+                "rank {} is out of range: choose 1 to {MOST_COLUMNS}",
                 self.rank
             )));
         }

@@ -165,21 +165,21 @@ impl<'v, T: Real> DataSlope<'v, T> {
         }
     }
 
-    /// Adds up vectors over all rows that threads make side by side, in a fixed order.
+    /// Adds up vectors over all rows that threads make side by side, in a fixed order. Only as many
+    /// are alive at once as there are threads.
     fn gather(&self, out: &mut [f64], part: impl Fn(Range<usize>, &mut [f64]) + Sync) {
-        let parts: Vec<Vec<f64>> = self
-            .chunks
-            .par_iter()
-            .map(|chunk| {
-                let mut sums = vec![0.0; self.rows];
-                part(chunk.clone(), &mut sums);
-                sums
-            })
-            .collect();
         out.fill(0.0);
-        for part in parts {
-            for (o, p) in out.iter_mut().zip(part) {
-                *o += p;
+        let mut vectors = vec![Vec::new(); rayon::current_num_threads().min(self.chunks.len())];
+        for chunks in self.chunks.chunks(vectors.len().max(1)) {
+            vectors.par_iter_mut().zip(chunks).for_each(|(sums, chunk)| {
+                sums.clear();
+                sums.resize(self.rows, 0.0);
+                part(chunk.clone(), sums);
+            });
+            for sums in &vectors[..chunks.len()] {
+                for (o, p) in out.iter_mut().zip(sums) {
+                    *o += p;
+                }
             }
         }
     }

@@ -3,6 +3,7 @@
 use rayon::prelude::*;
 
 use super::row_newton::{RowProblem, RowScratch};
+use super::row_systems::{GroupStep, solve_rows};
 use crate::model::{Interaction, Parameters};
 use crate::objective::{Objective, RowZeros, perturbed_rows};
 use crate::views::Segment;
@@ -98,33 +99,6 @@ fn group_has_diagonal<T: Real>(objective: &Objective<'_, T>, group: usize) -> bo
     }
 }
 
-/// Steps of all rows of one factor matrix, `unknowns` numbers each.
-struct GroupStep {
-    unknowns: usize,
-    steps: Vec<f64>,
-}
-
-impl GroupStep {
-    fn apply<T: Real>(&self, parameters: &mut Parameters<T>, group: usize) {
-        let rank = parameters.layout().rank();
-        for (label, step) in self.steps.chunks_exact(self.unknowns).enumerate() {
-            for (u, d) in parameters.row_mut(group, label).iter_mut().zip(step) {
-                *u = T::from_f64(u.to_f64() + d);
-            }
-            if self.unknowns > rank {
-                let bias = parameters.bias(group, label).to_f64() + step[rank];
-                parameters.set_bias(group, label, T::from_f64(bias));
-            }
-        }
-    }
-
-    fn into_direction<T: Real>(self, parameters: &Parameters<T>, group: usize) -> Parameters<T> {
-        let mut direction = parameters.zeros_like();
-        self.apply(&mut direction, group);
-        direction
-    }
-}
-
 /// What the row systems of a matrix have in common.
 struct RowTerms<'a, T: Real> {
     objective: &'a Objective<'a, T>,
@@ -195,54 +169,28 @@ fn linear_steps<T: Real>(
 ) -> (GroupStep, f64) {
     let n = parameters.layout().row_unknowns();
     let size = (n + 1) * (n + 1);
-    let point = objective.point(parameters);
     let terms = RowTerms::new(objective, parameters, group);
-    let accumulate = |segment: &Segment, workspace: &mut Workspace<T>, out: &mut [f64]| {
-        if objective.has_linear_cells() {
-            return objective.add_linear(&point, segment, workspace, &mut out[n * (n + 1)..]);
+    let (step, sums) = solve_rows(objective, parameters, group, |batch, data: &mut f64| {
+        let count = batch.rows.len();
+        let mut plain = [0.0; LANES];
+        for (lane, row) in batch.rows.clone().enumerate() {
+            let system = &mut batch.systems[lane * size..(lane + 1) * size];
+            plain[lane] = system[size - 1] + terms.zero_squares(row);
+            terms.add_penalties(row, system, n);
         }
-        let cells = point.row_cells(objective.views(), segment);
-        objective.kernels().normal_equations(&point.context(segment.mode), &cells, workspace, out);
-    };
-    let heavy = objective.heavy_sums(group, size, &|| objective.workspace(), &accumulate);
-    let units: Vec<(Vec<f64>, f64)> = objective
-        .plan(group)
-        .units()
-        .par_iter()
-        .map_init(
-            || (objective.workspace(), vec![0.0; LANES * size], vec![0.0; LANES * n]),
-            |(workspace, systems, solutions), unit| {
-                let mut steps = vec![0.0; unit.len() * n];
-                let mut data = 0.0;
-                let rows: Vec<usize> = unit.clone().collect();
-                for (batch, out) in rows.chunks(LANES).zip(steps.chunks_mut(LANES * n)) {
-                    let mut plain = [0.0; LANES];
-                    for (lane, &row) in batch.iter().enumerate() {
-                        let system = &mut systems[lane * size..(lane + 1) * size];
-                        objective.row_sum(group, row, &heavy, &accumulate, workspace, system);
-                        plain[lane] = system[size - 1] + terms.zero_squares(row);
-                        terms.add_penalties(row, system, n);
-                    }
-                    let slopes: Vec<f64> = (0..batch.len())
-                        .flat_map(|lane| {
-                            systems[(lane + 1) * size - n - 1..(lane + 1) * size - 1].to_vec()
-                        })
-                        .collect();
-                    cholesky::solve_lanes(*objective.kernels(), n, systems, batch.len(), solutions);
-                    out.copy_from_slice(&solutions[..batch.len() * n]);
-                    for (lane, (&row, step)) in batch.iter().zip(out.chunks_exact(n)).enumerate() {
-                        let slope = &slopes[lane * n..(lane + 1) * n];
-                        data += plain[lane] + terms.data_change(row, step, slope);
-                    }
-                }
-                (steps, data)
-            },
-        )
-        .collect();
-    let sums: Vec<f64> = units.iter().map(|(_, data)| *data).collect();
-    let steps = units.into_iter().flat_map(|(steps, _)| steps).collect();
+        let slopes: Vec<f64> = (0..count)
+            .flat_map(|lane| &batch.systems[(lane + 1) * size - n - 1..(lane + 1) * size - 1])
+            .copied()
+            .collect();
+        cholesky::solve_lanes(*objective.kernels(), n, batch.systems, count, batch.steps);
+        for (lane, row) in batch.rows.clone().enumerate() {
+            let of_lane = lane * n..(lane + 1) * n;
+            let change = terms.data_change(row, &batch.steps[of_lane.clone()], &slopes[of_lane]);
+            *data += plain[lane] + change;
+        }
+    });
     let data = sum::ordered_sum(&sums) + objective.zeros_constant();
-    (GroupStep { unknowns: n, steps }, data / terms.count())
+    (step, data / terms.count())
 }
 
 impl<T: Real> RowTerms<'_, T> {

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::gibbs::{self, Sampling};
 use super::sdp::{self, SdpForm};
 use crate::error::{Error, Result};
 use crate::model::{Interaction, ModelSpec, Offsets};
@@ -30,6 +31,16 @@ pub enum Solver {
     /// the smallest trace that reproduces the data, or with a penalty the objective itself. The rank of
     /// the model is the most columns that are kept.
     Sdp(Option<SdpForm>),
+    /// Draw from the posterior instead of going down: no penalty to choose, and intervals come with
+    /// it. For CP and for quadratic models without a diagonal.
+    Gibbs(Sampling),
+}
+
+impl Solver {
+    /// Whether a fit can be resumed.
+    pub fn keeps_checkpoints(self) -> bool {
+        matches!(self, Self::Path | Self::Als | Self::Gibbs(_))
+    }
 }
 
 /// Everything that decides a fit besides the data.
@@ -45,7 +56,8 @@ pub enum Solver {
 pub struct FitConfig {
     /// The model; its offsets count only when `offsets` says so.
     pub model: ModelSpec,
-    /// The offsets, or `None` to choose them: by hold-out, and none where a penalty is given.
+    /// The offsets, or `None` to choose them: by hold-out, none where a penalty is given, all of them
+    /// where the posterior is sampled.
     pub offsets: Option<Offsets>,
     /// The solver.
     pub solver: Solver,
@@ -234,6 +246,9 @@ impl FitConfig {
         }
         if let Solver::Sdp(form) = self.solver {
             sdp::check(self, form, sizes)?;
+        }
+        if let Solver::Gibbs(sampling) = self.solver {
+            gibbs::check(self, sampling, sizes)?;
         }
         Ok(())
     }

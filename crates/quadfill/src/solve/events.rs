@@ -2,8 +2,9 @@
 
 use serde::{Deserialize, Deserializer, Serialize};
 
+use crate::apply::Predictor;
 use crate::certify::Certificate;
-use crate::model::{ModelSpec, Parameters};
+use crate::model::{ModelSpec, Parameters, Posterior};
 use quadfill_kernels::Real;
 
 use super::progress::Progress;
@@ -40,6 +41,8 @@ pub enum Status {
     Certified,
     /// Penalty and offsets were chosen on held-out data, and all data fitted with them.
     Validated,
+    /// All draws from the posterior were taken.
+    Sampled,
     /// No step led down any more.
     NoProgress,
     /// The iteration limit came first.
@@ -68,6 +71,8 @@ pub enum Stage {
     Solve,
     /// Adds columns until no more lowers the objective.
     Climb,
+    /// Draws from the posterior.
+    Sample,
 }
 
 /// A running fit, seen from outside.
@@ -97,6 +102,12 @@ pub trait Observer<T: Real> {
     fn event(&mut self, event: Event<'_, T>) {
         let _ = event;
     }
+
+    /// Cells, one column of labels per mode, whose predictions a sampler is to average over all its
+    /// draws, those that it does not keep as well. Other solvers do not ask.
+    fn cells(&self) -> &[Vec<u32>] {
+        &[]
+    }
 }
 
 /// Watches nothing.
@@ -112,7 +123,7 @@ pub struct Fit<T: Real> {
     pub spec: ModelSpec,
     /// Its numbers.
     pub parameters: Parameters<T>,
-    /// The `lambda` of the final objective.
+    /// The `lambda` of the final objective; of a sampler, what its draws amount to.
     pub penalty: f64,
     /// Why the fit ended.
     pub status: Status,
@@ -128,4 +139,19 @@ pub struct Fit<T: Real> {
     pub certificate: Option<Certificate>,
     /// How the convex program was solved, where there was one.
     pub sdp: Option<SdpReport>,
+    /// What a sampler knows beyond the mean of its draws, which is the model itself.
+    pub posterior: Option<Posterior<T>>,
+}
+
+impl<T: Real> Fit<T> {
+    /// The columns of the model that was fitted: of one draw, where this is a mean of draws.
+    pub fn rank(&self) -> usize {
+        self.spec.rank / self.posterior.as_ref().map_or(1, |posterior| posterior.draws().len())
+    }
+
+    /// Predicts with the fitted model.
+    pub fn predictor(&self) -> Predictor<'_, T> {
+        Predictor::new(&self.spec, &self.parameters)
+            .with_strangers(self.posterior.as_ref().map(Posterior::strangers))
+    }
 }

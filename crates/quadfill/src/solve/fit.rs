@@ -70,6 +70,7 @@ fn run<T: Real>(
     let before = progress.as_ref().map_or(0.0, |p| p.notes.seconds);
     let runner = Runner::new(config, observer, before, modes);
     match (config.solver, config.penalty) {
+        (Solver::Gibbs(sampling), _) => runner.sample(&views, sampling, progress),
         (Solver::Sdp(form), _) => runner.sdp(&views, form),
         (Solver::Path, None) => runner.automatic(views, progress),
         (Solver::Path, Some(penalty)) if config.rank == RankChoice::Auto => {

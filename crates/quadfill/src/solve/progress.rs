@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::events::{PathPoint, Stage, null_is_infinite};
+use super::gibbs::{SamplerDraws, SamplerNotes};
 use crate::model::{ModelSpec, Offsets, Parameters};
 use quadfill_kernels::Real;
 
@@ -73,6 +74,9 @@ pub struct ProgressNotes {
     pub trials: Vec<RankTrial>,
     /// Seconds spent so far.
     pub seconds: f64,
+    /// The state of a sampler.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sampler: Option<SamplerNotes>,
 }
 
 /// A state from which a fit can be resumed, to end in the same bits.
@@ -84,4 +88,6 @@ pub struct Progress<T: Real> {
     pub parameters: Parameters<T>,
     /// The best parameters on the held-out part so far.
     pub best: Option<Parameters<T>>,
+    /// What a sampler has drawn.
+    pub draws: Option<SamplerDraws<T>>,
 }

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use super::config::{FitConfig, Solver};
+use super::config::FitConfig;
 use super::events::{Event, Fit, Observer, PathPoint, Stage, Status};
 use super::progress::{Progress, ProgressNotes};
 use super::start::{self, Spectrum};
@@ -55,6 +55,10 @@ pub(super) struct Steps<'s, T: Real> {
     pub(super) penalty: &'s dyn Fn(usize) -> f64,
 }
 
+/// Takes a fit one step further: most only move its parameters, a sampler has more to keep.
+pub(super) type Advance<'s, T> =
+    dyn FnMut(&mut Objective<'_, T>, &mut Progress<T>) -> StepReport + 's;
+
 /// Steps that lower the objective by less than the tolerance before it counts as converged.
 pub(super) const QUIET_STEPS: usize = 3;
 
@@ -66,6 +70,11 @@ impl<'a, T: Real> Runner<'a, T> {
         modes: Vec<Mode>,
     ) -> Self {
         Self { config, modes, observer, clock: Instant::now(), seconds_before }
+    }
+
+    /// The cells whose predictions the observer wants averaged over all draws.
+    pub(super) fn cells(&self) -> Vec<Vec<u32>> {
+        self.observer.cells().to_vec()
     }
 
     fn seconds(&self) -> f64 {
@@ -121,9 +130,11 @@ impl<'a, T: Real> Runner<'a, T> {
                 candidates: before.map_or_else(Vec::new, |p| p.notes.candidates.clone()),
                 trials: before.map_or_else(Vec::new, |p| p.notes.trials.clone()),
                 seconds: self.seconds(),
+                sampler: None,
             },
             parameters,
             best: before.and_then(|p| p.best.clone()),
+            draws: None,
         }
     }
 
@@ -133,18 +144,34 @@ impl<'a, T: Real> Runner<'a, T> {
         objective: &mut Objective<'_, T>,
         progress: &mut Progress<T>,
         steps: &mut Steps<'_, T>,
+        judge: impl FnMut(&mut Progress<T>, &StepReport) -> Verdict,
+    ) -> End {
+        let penalty = steps.penalty;
+        let mut advance = |objective: &mut Objective<'_, T>, progress: &mut Progress<T>| {
+            objective.set_penalty(penalty(progress.notes.step));
+            steps.solver.step(objective, &mut progress.parameters)
+        };
+        self.run_with(objective, progress, steps.count, &mut advance, judge)
+    }
+
+    /// The same for any way to take a fit one step further.
+    pub(super) fn run_with(
+        &mut self,
+        objective: &mut Objective<'_, T>,
+        progress: &mut Progress<T>,
+        count: usize,
+        advance: &mut Advance<'_, T>,
         mut judge: impl FnMut(&mut Progress<T>, &StepReport) -> Verdict,
     ) -> End {
-        self.observer.event(Event::Stage { stage: progress.notes.stage, steps: steps.count });
-        while progress.notes.step < steps.count {
+        self.observer.event(Event::Stage { stage: progress.notes.stage, steps: count });
+        while progress.notes.step < count {
             if self.config.sweeps.is_some_and(|most| progress.notes.sweeps >= most) {
                 return End::Sweeps;
             }
             if self.config.time_limit.is_some_and(|limit| self.seconds() >= limit) {
                 return End::Time;
             }
-            objective.set_penalty((steps.penalty)(progress.notes.step));
-            let report = steps.solver.step(objective, &mut progress.parameters);
+            let report = advance(objective, progress);
             let notes = &mut progress.notes;
             notes.step += 1;
             notes.sweeps += 1;
@@ -171,8 +198,8 @@ impl<'a, T: Real> Runner<'a, T> {
                 return End::Left;
             }
             // Gauss-Newton carries damping from step to step, so a polish starts over when resumed.
-            let resumable = matches!(self.config.solver, Solver::Path | Solver::Als)
-                && progress.notes.stage != Stage::Polish;
+            let resumable =
+                self.config.solver.keeps_checkpoints() && progress.notes.stage != Stage::Polish;
             if resumable {
                 self.observer.event(Event::Checkpoint(progress));
             }
@@ -205,6 +232,7 @@ impl<'a, T: Real> Runner<'a, T> {
             path,
             certificate,
             sdp: None,
+            posterior: None,
         }
     }
 }

@@ -41,7 +41,7 @@ impl<T: Real> Runner<'_, T> {
         };
         let penalty = self.config.penalty.unwrap_or(SMALL_PENALTY * progress.notes.lambda_max);
         let (mut solver, most): (Box<dyn Step<T>>, usize) = match self.config.solver {
-            Solver::Path | Solver::Als | Solver::Sdp(_) => (Box::new(Als), 500),
+            Solver::Path | Solver::Als | Solver::Sdp(_) | Solver::Gibbs(_) => (Box::new(Als), 500),
             Solver::Gd(step) => (Box::new(GradientDescent::new(step)), 20_000),
             Solver::Lbfgs => (Box::new(Lbfgs::new()), 5_000),
             Solver::GaussNewton => (Box::new(GaussNewton::new()), 200),

@@ -142,7 +142,11 @@ impl Theory {
                 return;
             }
             Solver::Path => config.solver = Solver::Lbfgs,
-            Solver::Als | Solver::Gd(_) | Solver::Lbfgs | Solver::GaussNewton => {}
+            Solver::Als
+            | Solver::Gd(_)
+            | Solver::Lbfgs
+            | Solver::GaussNewton
+            | Solver::Gibbs(_) => {}
         }
         config.model.rank = self.rank;
     }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use quadfill::file::Model;
-use quadfill::model::{Kernel, ModelSpec, Offsets, Parameters};
+use quadfill::model::{Kernel, ModelSpec, Offsets, Parameters, Posterior, RowPrior};
 use quadfill::observations::Binning;
 use quadfill::solve::{Fit, FitConfig, PathPoint, Status};
 use quadfill::{Labels, Mode, Real};
@@ -58,11 +58,35 @@ pub(crate) fn model<T: Real>(spec: &ModelSpec) -> Model<T> {
         path: vec![point(1.1), point(0.3)],
         certificate: None,
         sdp: None,
+        posterior: None,
     };
     let bins =
         vec![Binning { mode: "to".to_owned(), origin: 0.1, width: 86_400.0, count: Some(4) }];
     let value = "rating".to_owned();
     Model::new(fit, modes, bins, value, 100, &FitConfig::new(spec.clone()))
+}
+
+/// A mean of three draws with random numbers.
+pub(crate) fn drawn() -> Model<f64> {
+    let spec = ModelSpec::quadratic(Kernel::pairwise(3), 2).with_offsets(Offsets::Modes);
+    let mut model = model::<f64>(&spec);
+    let sizes: Vec<usize> = model.modes.iter().map(|mode| mode.labels.len()).collect();
+    let kept = (0..3u8)
+        .map(|draw| {
+            let mut point = Parameters::<f32>::random(&spec, &sizes, 1.0, draw.into());
+            point.mean = f64::from(draw);
+            for (group, &rows) in sizes.iter().enumerate() {
+                (0..rows).for_each(|label| point.set_bias(group, label, 0.25 * f32::from(draw)));
+            }
+            let means = vec![0.1, f64::from(draw), -0.2];
+            let prior = RowPrior { means, precisions: vec![1.0, 2.0, 3.0] };
+            (point, 4.0, vec![prior; 3])
+        })
+        .collect();
+    let (spec, parameters, posterior) = Posterior::join(&spec, &sizes, kept);
+    (model.spec, model.parameters, model.posterior) = (spec, parameters, Some(posterior));
+    model.notes.draws = Some(3);
+    model
 }
 
 /// The three files of a model.

@@ -1,0 +1,92 @@
+//! Fits to real data, with everything that a model leaves open chosen on held-out cells.
+
+use quadfill::apply::Evaluation;
+use quadfill::model::Interaction;
+use quadfill::objective::PenaltyScale;
+use quadfill::solve::{Fit, FitConfig, Silent, Solver, fit};
+use quadfill::{Observations, Real};
+
+use crate::error::Result;
+
+/// The share of the cells that choices are made on.
+const HELD_OUT: f64 = 0.1;
+/// Sweeps of a fit from a random start.
+const SWEEPS: usize = 40;
+/// The penalties that are tried first, and then between the best and its neighbours.
+const PENALTIES: [f64; 7] = [1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7];
+
+/// A fit and the settings that were chosen for it.
+pub(super) struct Tuned<T: Real> {
+    pub(super) fit: Fit<T>,
+    pub(super) config: FitConfig,
+    /// The error on held-out cells.
+    pub(super) validation_rmse: f64,
+}
+
+/// The better of a penalty that is the same for all rows and one that grows with their observations,
+/// and of all penalties. `config` says the rest.
+///
+/// Quadratic models go down the path. CP has none that begins at zero, and is fitted at one penalty after
+/// the other from a random start, which at high ranks finds better points than its path.
+pub(super) fn tuned<T: Real>(data: &Observations<T>, config: &FitConfig) -> Result<Tuned<T>> {
+    let mut best: Option<Tuned<T>> = None;
+    for penalty_scale in [PenaltyScale::Uniform, PenaltyScale::Count] {
+        let config = FitConfig { penalty_scale, validation: HELD_OUT, ..config.clone() };
+        let tuned = match config.model.interaction {
+            Interaction::Quadratic(_) => down_the_path(data, config)?,
+            Interaction::Cp => over_penalties(data, config)?,
+        };
+        if best.as_ref().is_none_or(|best| tuned.validation_rmse < best.validation_rmse) {
+            best = Some(tuned);
+        }
+    }
+    Ok(best.expect("two were tried"))
+}
+
+fn down_the_path<T: Real>(data: &Observations<T>, config: FitConfig) -> Result<Tuned<T>> {
+    let fit = fit(data.clone(), &config, &mut Silent)?;
+    let validation_rmse = fit.validation_rmse.unwrap_or(f64::INFINITY);
+    Ok(Tuned { fit, config, validation_rmse })
+}
+
+fn over_penalties<T: Real>(data: &Observations<T>, config: FitConfig) -> Result<Tuned<T>> {
+    let (train, held) = data.clone().split_random(HELD_OUT, config.seed)?;
+    let at = |penalty: f64| FitConfig {
+        solver: Solver::Als,
+        penalty: Some(penalty),
+        sweeps: Some(SWEEPS),
+        certify: false,
+        ..config.clone()
+    };
+    let mut tried: Vec<(f64, f64)> = Vec::new();
+    let attempt = |penalty: f64| -> Result<(f64, f64)> {
+        let fit = fit(train.clone(), &at(penalty), &mut Silent)?;
+        Ok((judge(&fit, &held).rmse, penalty))
+    };
+    for penalty in PENALTIES {
+        tried.push(attempt(penalty)?);
+        // Past the best, smaller penalties only fit more noise.
+        let [.., a, b, c] = tried[..] else { continue };
+        if a.0 < b.0 && b.0 < c.0 {
+            break;
+        }
+    }
+    let best = |tried: &[(f64, f64)]| {
+        tried.iter().copied().min_by(|x, y| x.0.total_cmp(&y.0)).unwrap_or((f64::INFINITY, 1.0))
+    };
+    let coarse = best(&tried).1;
+    for penalty in [coarse * 10f64.sqrt(), coarse / 10f64.sqrt()] {
+        tried.push(attempt(penalty)?);
+    }
+    let (validation_rmse, penalty) = best(&tried);
+    let config = at(penalty);
+    let fit = fit(data.clone(), &config, &mut Silent)?;
+    Ok(Tuned { fit, config, validation_rmse })
+}
+
+/// How far a fit is from cells.
+pub(super) fn judge<T: Real>(fit: &Fit<T>, cells: &Observations<T>) -> Evaluation {
+    let columns: Vec<&[u32]> = (0..cells.modes().len()).map(|mode| cells.indices(mode)).collect();
+    let values: Vec<f64> = cells.values().iter().map(|value| value.to_f64()).collect();
+    fit.predictor().evaluate(&columns, &values)
+}

@@ -1,0 +1,316 @@
+//! Intervals from draws of the posterior.
+
+use super::interval::normal_quantile;
+use super::predict::{Predictor, UNKNOWN};
+use crate::model::{Draw, Interaction, Posterior};
+use quadfill_kernels::Real;
+
+/// Prediction intervals from draws.
+///
+/// What a new observation of a cell would be is, given one draw, normal about that draw's prediction
+/// with that draw's noise; over all draws it is their mixture. An unknown label adds the spread of the
+/// rows of its mode.
+#[derive(Debug, Clone, Copy)]
+pub struct DrawIntervals<'a, T: Real> {
+    predictor: Predictor<'a, T>,
+    posterior: &'a Posterior<T>,
+}
+
+/// The law of a new observation, given one draw.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Normal {
+    mean: f64,
+    deviation: f64,
+}
+
+impl<'a, T: Real> DrawIntervals<'a, T> {
+    /// For the model of these draws' mean.
+    pub fn new(predictor: Predictor<'a, T>, posterior: &'a Posterior<T>) -> Self {
+        Self { predictor, posterior }
+    }
+
+    /// Half the width of the interval about a prediction that a new observation falls into with
+    /// probability `level`.
+    pub fn half_width(&self, cell: &[u32], level: f64) -> f64 {
+        let laws: Vec<Normal> =
+            (0..self.posterior.draws().len()).map(|at| self.law(at, cell)).collect();
+        mixture_half_width(&laws, level)
+    }
+
+    /// The law of a new observation of a cell, given one draw.
+    fn law(&self, at: usize, cell: &[u32]) -> Normal {
+        let Predictor { spec, parameters, .. } = self.predictor;
+        let draws = self.posterior.draws();
+        let (draw, count) = (&draws[at], draws.len());
+        let rank = spec.rank / count;
+        let rows: Vec<Row<'_, T>> = cell
+            .iter()
+            .enumerate()
+            .map(|(mode, &label)| {
+                let group = spec.groups[mode];
+                if label == UNKNOWN {
+                    return Row::Unknown(draw, group);
+                }
+                let row = parameters.row(group, label as usize);
+                Row::Known(&row[at * rank..(at + 1) * rank], draw, group, label as usize)
+            })
+            .collect();
+        // Undoes the scale that draws have where they stand side by side.
+        let scale = match &spec.interaction {
+            Interaction::Quadratic(_) => (count as f64).sqrt(),
+            Interaction::Cp => (count as f64).powf(1.0 / cell.len() as f64),
+        };
+        let (mut mean, mut variance) = (draw.mean, 1.0 / draw.noise);
+        for row in &rows {
+            let (bias, spread) = row.bias(rank);
+            mean += bias;
+            variance += spread;
+        }
+        let moments: Vec<Vec<(f64, f64)>> =
+            rows.iter().map(|row| (0..rank).map(|l| row.factor(l, scale)).collect()).collect();
+        match &spec.interaction {
+            Interaction::Cp => {
+                for l in 0..rank {
+                    let product: f64 = moments.iter().map(|row| row[l].0).product();
+                    let squares: f64 =
+                        moments.iter().map(|row| row[l].0 * row[l].0 + row[l].1).product();
+                    mean += product;
+                    variance += (squares - product * product).max(0.0);
+                }
+            }
+            Interaction::Quadratic(kernel) => {
+                for l in 0..rank {
+                    for a in 0..cell.len() {
+                        let mut slope = 0.0;
+                        for b in (0..cell.len()).filter(|&b| b != a) {
+                            let weight = 2.0 * kernel.get(a, b);
+                            slope += weight * moments[b][l].0;
+                            if b < a {
+                                mean += weight * moments[a][l].0 * moments[b][l].0;
+                                variance += weight * weight * moments[a][l].1 * moments[b][l].1;
+                            }
+                        }
+                        variance += slope * slope * moments[a][l].1;
+                    }
+                }
+            }
+        }
+        Normal { mean, deviation: variance.sqrt() }
+    }
+}
+
+/// What a draw says of the row of a label.
+enum Row<'a, T> {
+    Known(&'a [T], &'a Draw, usize, usize),
+    Unknown(&'a Draw, usize),
+}
+
+impl<T: Real> Row<'_, T> {
+    /// The mean and the variance of an entry.
+    fn factor(&self, column: usize, scale: f64) -> (f64, f64) {
+        match self {
+            Self::Known(row, ..) => (row[column].to_f64() * scale, 0.0),
+            Self::Unknown(draw, group) => {
+                let prior = &draw.priors[*group];
+                (prior.means[column], 1.0 / prior.precisions[column])
+            }
+        }
+    }
+
+    /// The mean and the variance of the bias.
+    fn bias(&self, rank: usize) -> (f64, f64) {
+        match self {
+            Self::Known(_, draw, group, label) => {
+                (draw.biases.get(*group).map_or(0.0, |biases| f64::from(biases[*label])), 0.0)
+            }
+            Self::Unknown(draw, group) => {
+                let prior = &draw.priors[*group];
+                let mean = prior.means.get(rank).copied().unwrap_or(0.0);
+                (mean, prior.precisions.get(rank).map_or(0.0, |p| 1.0 / p))
+            }
+        }
+    }
+}
+
+/// How far to go from the mean of a mixture to have so much of it on both sides together.
+fn mixture_half_width(laws: &[Normal], level: f64) -> f64 {
+    let count = laws.len() as f64;
+    let center = laws.iter().map(|law| law.mean).sum::<f64>() / count;
+    let variance = |law: &Normal| (law.mean - center).powi(2) + law.deviation.powi(2);
+    let deviation = (laws.iter().map(variance).sum::<f64>() / count).sqrt();
+    let (mut low, mut high) = (0.0, f64::INFINITY);
+    let mut width = normal_quantile(0.5 + 0.5 * level) * deviation;
+    // Newton steps, halved into the bracket where they leave it.
+    for _ in 0..60 {
+        let (mut covered, mut slope) = (-level, 0.0);
+        for law in laws {
+            for end in [center + width - law.mean, law.mean - center + width] {
+                let z = end / law.deviation;
+                covered += (normal_distribution(z) - 0.5) / count;
+                slope += (-0.5 * z * z).exp() * INVERSE_ROOT_OF_TAU / law.deviation / count;
+            }
+        }
+        if covered < 0.0 {
+            low = width
+        } else {
+            high = width
+        }
+        let next = width - covered / slope;
+        let before = width;
+        width = if next > low && next < high {
+            next
+        } else if high.is_finite() {
+            0.5 * (low + high)
+        } else {
+            2.0 * width
+        };
+        if (width - before).abs() <= 1e-9 * deviation {
+            break;
+        }
+    }
+    width
+}
+
+/// `1 / sqrt(2 pi)`.
+const INVERSE_ROOT_OF_TAU: f64 = 0.398_942_280_401_432_7;
+
+/// The standard normal distribution function: a series near the middle, a continued fraction in the
+/// tails.
+fn normal_distribution(z: f64) -> f64 {
+    let size = z.abs();
+    let density = (-0.5 * size * size).exp() * INVERSE_ROOT_OF_TAU;
+    if size < 3.0 {
+        // density * (z + z^3/3 + z^5/(3*5) + ...)
+        let (mut term, mut sum, mut odd) = (size, size, 1.0);
+        while term > 1e-16 * sum {
+            odd += 2.0;
+            term *= size * size / odd;
+            sum += term;
+        }
+        return 0.5 + (density * sum).copysign(z);
+    }
+    let fraction = (1..=40).rev().fold(size, |below, k| size + f64::from(k) / below);
+    let tail = density / fraction;
+    if z > 0.0 { 1.0 - tail } else { tail }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Kernel, ModelSpec, Offsets, Parameters, RowPrior};
+
+    #[test]
+    fn the_distribution_function_undoes_the_quantiles() {
+        for p in [1e-6, 1e-3, 0.02, 0.3, 0.5, 0.7, 0.95, 0.998, 0.999_99] {
+            assert!((normal_distribution(normal_quantile(p)) - p).abs() < 1e-8 * p.max(0.1), "{p}");
+        }
+        assert_eq!(normal_distribution(f64::INFINITY).to_bits(), 1.0f64.to_bits());
+    }
+
+    /// Two draws of a model, joined.
+    fn joined(spec: &ModelSpec) -> (ModelSpec, Parameters<f64>, Posterior<f64>) {
+        let sizes = [3, 4, 2];
+        let kept = (0..2)
+            .map(|draw| {
+                let mut point = Parameters::<f32>::random(spec, &sizes, 1.0, draw);
+                point.mean = 0.25 * draw as f64;
+                let mut n = spec.rank;
+                if spec.offsets == Offsets::Modes {
+                    n += 1;
+                    for (group, rows) in sizes.into_iter().enumerate() {
+                        (0..rows).for_each(|label| point.set_bias(group, label, label as f32));
+                    }
+                }
+                let prior = RowPrior { means: vec![0.4; n], precisions: vec![2.0; n] };
+                (point, 4.0, vec![prior; 3])
+            })
+            .collect();
+        Posterior::join(spec, &sizes, kept)
+    }
+
+    #[test]
+    fn the_model_is_the_mean_of_its_draws_also_where_labels_are_unknown() {
+        for spec in [
+            ModelSpec::quadratic(Kernel::pairwise(3), 3).with_offsets(Offsets::Modes),
+            ModelSpec::cp(3, 2).with_offsets(Offsets::Modes),
+            ModelSpec::cp(3, 2),
+        ] {
+            let (wide, parameters, posterior) = joined(&spec);
+            let predictor =
+                Predictor::new(&wide, &parameters).with_strangers(Some(posterior.strangers()));
+            let intervals = DrawIntervals::new(predictor, &posterior);
+            for cell in [[0, 1, 1], [2, 3, 0], [UNKNOWN, 1, 1], [UNKNOWN, UNKNOWN, 0]] {
+                let laws = [intervals.law(0, &cell), intervals.law(1, &cell)];
+                let mean = 0.5 * (laws[0].mean + laws[1].mean);
+                assert!((predictor.cell(&cell) - mean).abs() < 1e-6, "{cell:?}");
+                let noisy = laws[0].deviation > 0.5 + 1e-9;
+                assert_eq!(noisy, cell.contains(&UNKNOWN), "{cell:?}: {}", laws[0].deviation);
+            }
+            // Each draw is there as it was.
+            let first = Parameters::<f32>::random(&spec, &[3, 4, 2], 1.0, 0);
+            let mut known = Predictor::new(&spec, &first).cell(&[2, 1, 0]);
+            if spec.offsets == Offsets::Modes {
+                known += 3.0;
+            }
+            assert!((intervals.law(0, &[2, 1, 0]).mean - known).abs() < 1e-6);
+        }
+    }
+
+    /// The spread that an unknown row adds, against draws of that row.
+    #[test]
+    fn unknown_rows_spread_as_their_prior_says() {
+        use quadfill_kernels::streams::{fill_normal, stream};
+        for spec in [
+            ModelSpec::quadratic(Kernel::pairwise(3), 2).with_offsets(Offsets::Modes),
+            ModelSpec::cp(3, 2).with_offsets(Offsets::Modes),
+        ] {
+            let (wide, parameters, posterior) = joined(&spec);
+            let intervals = DrawIntervals::new(Predictor::new(&wide, &parameters), &posterior);
+            let law = intervals.law(0, &[UNKNOWN, UNKNOWN, 1]);
+            let mut point = Parameters::<f64>::zeros(&spec, &[1, 1, 1]);
+            let first = Parameters::<f32>::random(&spec, &[3, 4, 2], 1.0, 0);
+            for (u, &x) in point.row_mut(2, 0).iter_mut().zip(first.row(2, 1)) {
+                *u = f64::from(x);
+            }
+            point.set_bias(2, 0, 1.0);
+            let mut rng = stream(1, 1, 1);
+            let (mut sum, mut squares) = (0.0, 0.0);
+            const DRAWS: usize = 40_000;
+            for _ in 0..DRAWS {
+                let mut noise = [0.0; 7];
+                fill_normal(&mut noise, &mut rng);
+                let z = noise.map(|z| 0.4 + z / 2.0f64.sqrt());
+                for group in 0..2 {
+                    point.row_mut(group, 0).copy_from_slice(&z[3 * group..3 * group + 2]);
+                    point.set_bias(group, 0, z[3 * group + 2]);
+                }
+                let new = Predictor::new(&spec, &point).cell(&[0, 0, 0]) + 0.5 * noise[6];
+                sum += new;
+                squares += new * new;
+            }
+            let mean = sum / DRAWS as f64;
+            let deviation = (squares / DRAWS as f64 - mean * mean).sqrt();
+            assert!((mean - law.mean).abs() < 5.0 * deviation / (DRAWS as f64).sqrt());
+            assert!((deviation / law.deviation - 1.0).abs() < 0.02, "{deviation} {law:?}");
+        }
+    }
+
+    #[test]
+    fn a_mixture_of_one_is_normal_and_others_cover_their_level() {
+        let one = [Normal { mean: 3.0, deviation: 2.0 }];
+        assert!((mixture_half_width(&one, 0.9) - 2.0 * normal_quantile(0.95)).abs() < 1e-8);
+        let apart: Vec<Normal> =
+            [-4.0, 0.5, 7.0].map(|mean| Normal { mean, deviation: 0.3 + mean * mean }).to_vec();
+        for level in [0.01, 0.5, 0.9, 0.999] {
+            let (width, center) = (mixture_half_width(&apart, level), 3.5 / 3.0);
+            let inside: f64 = apart
+                .iter()
+                .map(|law| {
+                    let at = |x: f64| normal_distribution((x - law.mean) / law.deviation);
+                    at(center + width) - at(center - width)
+                })
+                .sum();
+            assert!((inside / 3.0 - level).abs() < 1e-7, "{level}: {}", inside / 3.0);
+        }
+    }
+}

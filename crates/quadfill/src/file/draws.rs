@@ -1,0 +1,89 @@
+//! What draws have besides their factors, as tensors with a line for each draw:
+//!
+//! ```text
+//! draws.noise              (draws)             precision of the noise
+//! draws.mean               (draws)             the global mean
+//! draws.biases.0, ..       (draws x labels)    where there are biases
+//! draws.row_means.0, ..    (draws x columns)   what rows have in common, the bias last
+//! draws.row_precisions.0, ..
+//! ```
+
+use safetensors::tensor::SafeTensors;
+
+use super::tensors::{Tensor, vector};
+use crate::model::{Draw, ModelSpec, Offsets, RowPrior};
+
+const NOISE: &str = "draws.noise";
+const MEAN: &str = "draws.mean";
+
+fn biases_name(group: usize) -> String {
+    format!("draws.biases.{group}")
+}
+
+fn means_name(group: usize) -> String {
+    format!("draws.row_means.{group}")
+}
+
+fn precisions_name(group: usize) -> String {
+    format!("draws.row_precisions.{group}")
+}
+
+/// The tensors of all draws.
+pub(super) fn collect(draws: &[Draw]) -> Vec<(String, Tensor)> {
+    let count = draws.len();
+    let mut tensors = vec![
+        (NOISE.to_owned(), Tensor::new(vec![count], draws.iter().map(|draw| &draw.noise))),
+        (MEAN.to_owned(), Tensor::new(vec![count], draws.iter().map(|draw| &draw.mean))),
+    ];
+    let first = draws.first().expect("a posterior has draws");
+    for (group, biases) in first.biases.iter().enumerate() {
+        let numbers = draws.iter().flat_map(|draw| &draw.biases[group]);
+        tensors.push((biases_name(group), Tensor::new(vec![count, biases.len()], numbers)));
+    }
+    for (group, prior) in first.priors.iter().enumerate() {
+        let shape = vec![count, prior.means.len()];
+        let means = draws.iter().flat_map(|draw| &draw.priors[group].means);
+        tensors.push((means_name(group), Tensor::new(shape.clone(), means)));
+        let precisions = draws.iter().flat_map(|draw| &draw.priors[group].precisions);
+        tensors.push((precisions_name(group), Tensor::new(shape, precisions)));
+    }
+    tensors
+}
+
+/// Reads what [`collect`] made for a model of so many draws, checking each tensor against it.
+pub(super) fn read(
+    file: &SafeTensors<'_>,
+    spec: &ModelSpec,
+    sizes: &[usize],
+    count: usize,
+) -> Result<Vec<Draw>, String> {
+    let has_biases = spec.offsets == Offsets::Modes;
+    let unknowns = spec.rank / count + usize::from(has_biases);
+    let noise = vector(file, NOISE, &[count])?;
+    let mean = vector(file, MEAN, &[count])?;
+    let mut draws: Vec<Draw> = noise
+        .into_iter()
+        .zip(mean)
+        .map(|(noise, mean)| Draw { noise, mean, biases: Vec::new(), priors: Vec::new() })
+        .collect();
+    for (group, &rows) in spec.group_sizes(sizes).iter().enumerate() {
+        if has_biases {
+            let biases = vector(file, &biases_name(group), &[count, rows])?;
+            for (draw, line) in draws.iter_mut().zip(biases.chunks(rows.max(1))) {
+                draw.biases.push(line.iter().map(|&bias| bias as f32).collect());
+            }
+        }
+        let means = vector(file, &means_name(group), &[count, unknowns])?;
+        let precisions = vector(file, &precisions_name(group), &[count, unknowns])?;
+        let lines = means.chunks(unknowns).zip(precisions.chunks(unknowns));
+        for (draw, (means, precisions)) in draws.iter_mut().zip(lines) {
+            let prior = RowPrior { means: means.to_vec(), precisions: precisions.to_vec() };
+            draw.priors.push(prior);
+        }
+    }
+    let precisions = draws.iter().flat_map(|draw| draw.priors.iter().flat_map(|p| &p.precisions));
+    if draws.iter().map(|draw| &draw.noise).chain(precisions).any(|&p| p <= 0.0) {
+        return Err("a draw has a precision that is not above zero: the file is damaged, fit the model again or take a sound copy".to_owned());
+    }
+    Ok(draws)
+}

@@ -1,0 +1,177 @@
+//! What a sampler leaves: draws of the parameters, put side by side.
+//!
+//! A mean of predictions is the prediction of a model of the same kind: with draws `U^1 .. U^S`,
+//! `(1/S) sum over s of <u_a^s, u_b^s>` is `<u_a, u_b>` for rows `u = [u^1 .. u^S] / sqrt(S)`, and a
+//! mean of CP models is one of rows over `S^(1/N)`. So the posterior mean is an ordinary model with
+//! `S` times the columns, exactly, and everything that is done with a model can be done with it. What is
+//! kept besides, here, is what single draws need: their biases, their noise, and what rows have in common.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Interaction, ModelSpec, Offsets, Parameters};
+use quadfill_kernels::Real;
+
+/// What the rows of a factor matrix have in common: each number is normal about a mean of its column;
+/// the bias, where there is one, is the last.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RowPrior {
+    /// The means.
+    pub means: Vec<f64>,
+    /// The precisions: one over the variances.
+    pub precisions: Vec<f64>,
+}
+
+/// A draw, its factors aside.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Draw {
+    /// Precision of the noise on an observation of weight 1.
+    pub noise: f64,
+    /// The global mean.
+    pub mean: f64,
+    /// The biases of each factor matrix; none without biases.
+    pub biases: Vec<Vec<f32>>,
+    /// What the rows of each factor matrix have in common.
+    pub priors: Vec<RowPrior>,
+}
+
+/// Rows that stand for labels that a model does not know: the means of all rows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Strangers<T> {
+    rows: Vec<Vec<T>>,
+    biases: Vec<f64>,
+}
+
+impl<T: Real> Strangers<T> {
+    /// For one draw, whose factors have `rank` columns.
+    pub fn of(priors: &[RowPrior], rank: usize) -> Self {
+        let row = |prior: &RowPrior| prior.means[..rank].iter().map(|&x| T::from_f64(x)).collect();
+        Self {
+            rows: priors.iter().map(row).collect(),
+            biases: priors.iter().map(|p| p.means.get(rank).copied().unwrap_or(0.0)).collect(),
+        }
+    }
+
+    /// For a factor matrix.
+    pub fn row(&self, group: usize) -> &[T] {
+        &self.rows[group]
+    }
+
+    /// The bias that goes with it.
+    pub fn bias(&self, group: usize) -> f64 {
+        self.biases[group]
+    }
+}
+
+/// Draws from the posterior of a model; their factors are blocks of the columns of the model's own.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Posterior<T> {
+    draws: Vec<Draw>,
+    strangers: Strangers<T>,
+    /// Means over all draws, also those not kept, of the predictions for cells that were asked for.
+    pub cell_means: Option<Vec<f64>>,
+}
+
+impl<T: Real> Posterior<T> {
+    /// Of draws whose factors stand side by side in a model of this kind.
+    ///
+    /// # Panics
+    /// If the columns of the model cannot be shared out among the draws.
+    pub fn new(spec: &ModelSpec, draws: Vec<Draw>) -> Self {
+        let count = draws.len();
+        assert!(count > 0 && spec.rank.is_multiple_of(count), "columns for every draw");
+        let rank = spec.rank / count;
+        let scale = share(spec, count);
+        let strangers = Strangers {
+            rows: (0..spec.group_count())
+                .map(|group| {
+                    let means = draws.iter().flat_map(|draw| &draw.priors[group].means[..rank]);
+                    means.map(|mean| T::from_f64(mean * scale)).collect()
+                })
+                .collect(),
+            biases: (0..spec.group_count())
+                .map(|group| {
+                    let biases = draws.iter().map(|d| d.priors[group].means.get(rank));
+                    biases.map(|bias| bias.copied().unwrap_or(0.0)).sum::<f64>() / count as f64
+                })
+                .collect(),
+        };
+        Self { draws, strangers, cell_means: None }
+    }
+
+    /// Puts draws of one model side by side: the model of their mean, its numbers, and the rest.
+    ///
+    /// # Panics
+    /// Without any draw.
+    pub fn join(
+        spec: &ModelSpec,
+        sizes: &[usize],
+        kept: Vec<(Parameters<f32>, f64, Vec<RowPrior>)>,
+    ) -> (ModelSpec, Parameters<T>, Self) {
+        let count = kept.len();
+        let joined = spec.clone().with_rank(spec.rank * count);
+        let scale = share(&joined, count);
+        let mut parameters = Parameters::<T>::zeros(&joined, sizes);
+        let rows = parameters.layout().rows().to_vec();
+        // Rounded to single precision, in which they are stored.
+        let narrow = |x: f64| T::from_f64(f64::from(x as f32));
+        let mut biases: Vec<Vec<f64>> = rows.iter().map(|&rows| vec![0.0; rows]).collect();
+        let mut draws = Vec::with_capacity(count);
+        for (at, (draw, noise, priors)) in kept.into_iter().enumerate() {
+            for (group, &rows) in rows.iter().enumerate() {
+                for label in 0..rows {
+                    let target = &mut parameters.row_mut(group, label)[at * spec.rank..];
+                    for (t, &u) in target.iter_mut().zip(draw.row(group, label)) {
+                        *t = narrow(f64::from(u) * scale);
+                    }
+                }
+                for (sum, &b) in biases[group].iter_mut().zip(draw.biases(group).unwrap_or(&[])) {
+                    *sum += f64::from(b);
+                }
+            }
+            parameters.mean += draw.mean / count as f64;
+            let biases = (0..rows.len()).map_while(|g| Some(draw.biases(g)?.to_vec())).collect();
+            draws.push(Draw { noise, mean: draw.mean, biases, priors });
+        }
+        if joined.offsets == Offsets::Modes {
+            for (group, biases) in biases.iter().enumerate() {
+                for (label, sum) in biases.iter().enumerate() {
+                    parameters.set_bias(group, label, narrow(sum / count as f64));
+                }
+            }
+        }
+        let posterior = Self::new(&joined, draws);
+        (joined, parameters, posterior)
+    }
+
+    /// Moves the labels of a factor matrix that has got `rows` of them to their new places. Labels that
+    /// are new have biases of zero.
+    pub(crate) fn move_labels(&mut self, group: usize, places: &[u32], rows: usize) {
+        for draw in &mut self.draws {
+            if let Some(biases) = draw.biases.get_mut(group) {
+                let mut moved = vec![0.0; rows];
+                for (&place, &bias) in places.iter().zip(biases.iter()) {
+                    moved[place as usize] = bias;
+                }
+                *biases = moved;
+            }
+        }
+    }
+
+    /// The draws that were kept.
+    pub fn draws(&self) -> &[Draw] {
+        &self.draws
+    }
+
+    /// Rows that stand for unknown labels.
+    pub fn strangers(&self) -> &Strangers<T> {
+        &self.strangers
+    }
+}
+
+/// What the factors of one of `count` draws are multiplied with where they stand side by side.
+fn share(spec: &ModelSpec, count: usize) -> f64 {
+    match &spec.interaction {
+        Interaction::Quadratic(_) => (count as f64).sqrt().recip(),
+        Interaction::Cp => (count as f64).powf(-1.0 / spec.modes() as f64),
+    }
+}

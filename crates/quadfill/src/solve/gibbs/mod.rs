@@ -1,0 +1,45 @@
+//! Posterior sampling: the very normal equations of ALS, drawn from instead of solved.
+//!
+//! The model behind it, `U` being the factor matrices and `b` the biases:
+//!
+//! ```text
+//! y_t            ~ N(mean + biases + interaction of rows, 1 / (tau w_t))
+//! U[a][i][l]     ~ N(mu_al, 1 / lambda_al)         one mean and one precision per matrix and column
+//! b[a][i]        ~ N(mu_a,  1 / lambda_a)          the biases of a matrix are one more column
+//! mu | lambda    ~ N(0, 1 / lambda)                normal-gamma
+//! lambda         ~ Gamma(1/2, unit^2 / 2)
+//! tau            ~ Gamma(1/2, variance / 200)
+//! mean           ~ N(mean of the data, variance of the data)
+//! ```
+//!
+//! `unit` is the size of factors whose products are as large as the data, so nothing changes when
+//! values are measured in other units. Given everything else each of these is a draw from a standard
+//! distribution. Rows of one matrix are independent then: with `G = sum w x x^T` and
+//! `g = sum w x r` from the residuals `r` at the present row `u`,
+//!
+//! ```text
+//! (G + L / tau) d = g + (L / tau) (mu - u),    u + d + R^-T z / sqrt(tau),    R R^T = G + L / tau
+//! ```
+//!
+//! with `L = diag(lambda)` and `z` standard normal: one Cholesky factorization and both its triangular
+//! solves as in ALS, with `z` added between them ([`draw_lanes`]).
+//!
+//! Precisions are one per column and not a full Wishart matrix: that costs next to nothing, lets
+//! columns that the data do not need shrink on their own, and the few columns of a mode with few labels
+//! (weeks, say) could not tell a full matrix anyway.
+//!
+//! [`draw_lanes`]: quadfill_kernels::cholesky::draw_lanes
+
+mod chain;
+mod prior;
+mod rows;
+mod sampler;
+mod settings;
+#[cfg(test)]
+mod tests;
+
+pub use chain::{Chain, Moment, sweep};
+pub use prior::Belief;
+pub use sampler::{SamplerDraws, SamplerNotes};
+pub use settings::Sampling;
+pub(super) use settings::check;

@@ -1,0 +1,100 @@
+//! What is believed before the data speak, and the draws of what rows have in common.
+
+use rand_chacha::ChaCha8Rng;
+
+use crate::model::{Interaction, Parameters, RowPrior};
+use crate::objective::Objective;
+use quadfill_kernels::{Real, streams};
+
+/// One observation with a residual of a tenth of the data's deviation.
+const NOISE_SHARE: f64 = 0.01;
+/// Rows that have said that the mean of a column is zero.
+const MEAN_COUNT: f64 = 1.0;
+
+/// The hyper-priors, in the units of the data.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Belief {
+    /// The mean of the data.
+    pub mean: f64,
+    /// The variance of the data about it.
+    pub variance: f64,
+    /// The square of what a factor is expected to be.
+    pub unit: f64,
+    /// Observations with a weight.
+    pub count: f64,
+    /// The sum of all weights.
+    pub weight: f64,
+}
+
+impl Belief {
+    /// What the data's size says.
+    pub fn new<T: Real>(objective: &Objective<'_, T>) -> Self {
+        let (views, spec) = (objective.views(), objective.spec());
+        let mean = views.mean();
+        let (mut squares, mut count) = (0.0, 0.0);
+        views.for_each(|_, value, weight| {
+            squares += weight.to_f64() * (value.to_f64() - mean).powi(2);
+            count += f64::from(u8::from(weight > T::ZERO));
+        });
+        let weight = views.total_weight().max(f64::MIN_POSITIVE);
+        // Data that are all alike have no size of their own.
+        let variance = Some(squares / weight).filter(|v| *v > 0.0).unwrap_or(1.0);
+        let share = (variance / spec.rank as f64).sqrt();
+        let unit = match &spec.interaction {
+            Interaction::Cp => share.powf(2.0 / spec.modes() as f64),
+            Interaction::Quadratic(_) => share / spec.modes() as f64,
+        };
+        Self { mean, variance, unit, count, weight }
+    }
+
+    /// The precision of the noise given the weighted squares of all residuals.
+    pub(super) fn draw_noise(&self, squares: f64, rng: &mut ChaCha8Rng) -> f64 {
+        let rate = NOISE_SHARE * self.variance + squares.max(0.0);
+        streams::gamma(0.5 + 0.5 * self.count, 0.5 * rate, rng)
+    }
+
+    /// The global mean given the weighted sum of all residuals, taken at `mean`.
+    pub(super) fn draw_mean(&self, mean: f64, sum: f64, noise: f64, rng: &mut ChaCha8Rng) -> f64 {
+        let precision = noise * self.weight + 1.0 / self.variance;
+        let pull = noise * sum + (self.mean - mean) / self.variance;
+        let mut normal = [0.0];
+        streams::fill_normal(&mut normal, rng);
+        mean + pull / precision + normal[0] / precision.sqrt()
+    }
+
+    /// What the rows of a factor matrix have in common, given the rows.
+    pub fn draw_prior<T: Real>(
+        &self,
+        parameters: &Parameters<T>,
+        group: usize,
+        rng: &mut ChaCha8Rng,
+    ) -> RowPrior {
+        let (rank, n) = (parameters.layout().rank(), parameters.layout().row_unknowns());
+        let rows = parameters.layout().rows()[group];
+        let (mut sums, mut squares) = (vec![0.0; n], vec![0.0; n]);
+        for label in 0..rows {
+            for (j, u) in parameters.row(group, label).iter().enumerate() {
+                sums[j] += u.to_f64();
+                squares[j] += u.to_f64() * u.to_f64();
+            }
+        }
+        for bias in parameters.biases(group).unwrap_or_default() {
+            sums[rank] += bias.to_f64();
+            squares[rank] += bias.to_f64() * bias.to_f64();
+        }
+        let count = rows as f64;
+        let mut prior = RowPrior { means: vec![0.0; n], precisions: vec![0.0; n] };
+        for j in 0..n {
+            let unit = if j < rank { self.unit } else { self.variance };
+            let total = MEAN_COUNT + count;
+            // The squares about the mean, and what the mean costs for not being zero.
+            let spread = (squares[j] - sums[j] * sums[j] / total).max(0.0);
+            let precision = streams::gamma(0.5 + 0.5 * count, 0.5 * (unit + spread), rng);
+            let mut normal = [0.0];
+            streams::fill_normal(&mut normal, rng);
+            prior.precisions[j] = precision;
+            prior.means[j] = sums[j] / total + normal[0] / (total * precision).sqrt();
+        }
+        prior
+    }
+}
