@@ -114,6 +114,19 @@ pub(crate) const FLAGS: &[Case] = &[
         "reproduce nothing",
         "`nothing` is no experiment: choose phase, recovery-als, recovery-sdp, convergence, recovery-gd, robustness, timing, kernels, landscape, incoherence, theorem, movielens, hyperspectral, words or all",
     ),
+    (
+        "reproduce movielens",
+        "movielens is an experiment on data that you have: name them with --data",
+    ),
+    (
+        "reproduce phase --data good.csv",
+        "--data is for experiments on data that you have (movielens, hyperspectral, words): leave it out",
+    ),
+    (
+        "reproduce movielens --data .",
+        ".: none of u.data, ratings.dat, ratings.csv is here: name the folder of MovieLens as it is unpacked",
+    ),
+    ("reproduce phase --downsample 2", "--downsample is for hyperspectral: leave it out"),
     ("reproduce phase --seeds 0", "--seeds 0: give a whole number above 0"),
     (
         "reproduce phase --quick --full",

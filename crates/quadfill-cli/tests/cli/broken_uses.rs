@@ -101,7 +101,7 @@ pub(crate) const USES: &[Case] = &[
         "a model of --solver gibbs is a mean of draws and minimises nothing, so there is nothing to certify: fit with --solver path",
     ),
     (
-        "explain drawn --cell user=1,film=1 --data good.csv",
+        "explain drawn user=1 film=1 --data good.csv",
         "what single observations did cannot be told of a model of --solver gibbs: leave --data out, or fit with --solver path",
     ),
     (

@@ -196,7 +196,7 @@ fn a_mean_of_draws_is_used_like_any_model() {
     assert!(only(&place, &unknown, 4) - only(&place, &unknown, 3) > upper - lower);
 
     // The same number by every other way.
-    let explained = place.json(&["explain", "drawn", "--cell", "user=u1,film=f2"]);
+    let explained = place.json(&["explain", "drawn", "user=u1", "film=f2"]);
     assert!((explained["prediction"].as_f64().unwrap() - prediction).abs() < 1e-9, "{explained}");
     let top = place.json(&["top", "drawn", "--given", "user=u1", "--mode", "film", "-k", "9"]);
     let items = top["items"].as_array().unwrap();

@@ -151,9 +151,9 @@ fn mixture_half_width(laws: &[Normal], level: f64) -> f64 {
             }
         }
         if covered < 0.0 {
-            low = width
+            low = width;
         } else {
-            high = width
+            high = width;
         }
         let next = width - covered / slope;
         let before = width;
@@ -260,6 +260,7 @@ mod tests {
     #[test]
     fn unknown_rows_spread_as_their_prior_says() {
         use quadfill_kernels::streams::{fill_normal, stream};
+        const DRAWS: usize = 40_000;
         for spec in [
             ModelSpec::quadratic(Kernel::pairwise(3), 2).with_offsets(Offsets::Modes),
             ModelSpec::cp(3, 2).with_offsets(Offsets::Modes),
@@ -275,7 +276,6 @@ mod tests {
             point.set_bias(2, 0, 1.0);
             let mut rng = stream(1, 1, 1);
             let (mut sum, mut squares) = (0.0, 0.0);
-            const DRAWS: usize = 40_000;
             for _ in 0..DRAWS {
                 let mut noise = [0.0; 7];
                 fill_normal(&mut noise, &mut rng);

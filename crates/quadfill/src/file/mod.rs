@@ -174,7 +174,12 @@ impl<T: Real> Model<T> {
     /// [`check_target`] for what is refused.
     pub fn save(&self, path: &Path) -> Result<()> {
         let numbers = self.parameters.as_slice();
-        if !self.parameters.mean.is_finite() || numbers.iter().any(|x| !x.is_finite()) {
+        let has_lost_draws =
+            self.posterior.as_ref().is_some_and(|posterior| !posterior.is_finite());
+        if !self.parameters.mean.is_finite()
+            || numbers.iter().any(|x| !x.is_finite())
+            || has_lost_draws
+        {
             return Err(Error::ModelFile {
                 path: path.to_owned(),
                 reason: "the model has numbers that are not finite, so the fit diverged: \

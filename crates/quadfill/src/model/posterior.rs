@@ -162,6 +162,19 @@ impl<T: Real> Posterior<T> {
         &self.draws
     }
 
+    /// Whether every draw is made of finite numbers.
+    pub fn is_finite(&self) -> bool {
+        self.draws.iter().all(|draw| {
+            let biases = draw.biases.iter().flatten().map(|&bias| f64::from(bias));
+            let priors = draw.priors.iter().flat_map(|p| p.means.iter().chain(&p.precisions));
+            [draw.noise, draw.mean]
+                .into_iter()
+                .chain(biases)
+                .chain(priors.copied())
+                .all(f64::is_finite)
+        })
+    }
+
     /// Rows that stand for unknown labels.
     pub fn strangers(&self) -> &Strangers<T> {
         &self.strangers

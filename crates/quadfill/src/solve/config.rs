@@ -215,6 +215,9 @@ impl FitConfig {
                     .to_owned(),
             );
         }
+        if let Solver::Gibbs(sampling) = self.solver {
+            gibbs::check(self, sampling, sizes)?;
+        }
         if let Some(weight) = self.implicit {
             check_zeros(&self.model, self.offsets, weight)?;
             if self.penalty.is_none() {
@@ -246,9 +249,6 @@ impl FitConfig {
         }
         if let Solver::Sdp(form) = self.solver {
             sdp::check(self, form, sizes)?;
-        }
-        if let Solver::Gibbs(sampling) = self.solver {
-            gibbs::check(self, sampling, sizes)?;
         }
         Ok(())
     }

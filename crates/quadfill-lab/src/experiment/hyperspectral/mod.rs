@@ -32,6 +32,8 @@ const MODELS: [&str; 2] = ["quadratic", "cp"];
 /// The paper's shares of cells, and the errors it has for CP and the quadratic model.
 const PAPER: [(f64, f64, f64); 4] =
     [(0.001, 1.064, 0.488), (0.003, 0.495, 0.424), (0.01, 0.358, 0.353), (0.1, 0.116, 0.216)];
+/// Fewer observed cells than this cannot be split into some to learn from and some to choose by.
+const FEWEST: usize = 50;
 /// The paper's rank.
 const RANK: usize = 100;
 /// Ranks that a choice on held-out cells has for CP, and for draws from the posterior of both.
@@ -52,7 +54,18 @@ impl Hyperspectral {
                 cube.sizes[0], cube.sizes[1]
             )));
         }
-        Ok(Self { name, cube: if downsample > 1 { cube.downsampled(downsample) } else { cube } })
+        let cube = if downsample > 1 { cube.downsampled(downsample) } else { cube };
+        let fewest = (PAPER[0].0 * cube.values.len() as f64) as usize;
+        if fewest < FEWEST {
+            return Err(LabError::Setting(format!(
+                "{} of this image's {} cells are {fewest}, too few to learn from: give an image with at \
+                 least {} cells",
+                findings::percent(PAPER[0].0),
+                cube.values.len(),
+                (FEWEST as f64 / PAPER[0].0).round()
+            )));
+        }
+        Ok(Self { name, cube })
     }
 
     fn config(&self, cell: &Row, observations: usize) -> FitConfig {
@@ -328,5 +341,70 @@ impl Experiment for Hyperspectral {
              the observed cells; no choice sees a missing cell.",
             self.name
         ))]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::Effort;
+
+    /// A pairwise tensor of rank 2 as an image.
+    fn image() -> Hyperspectral {
+        let sizes = [50, 40, 30];
+        let row = |mode: usize, label: usize| {
+            let x = (label as f64 + 1.0) * (mode as f64 + 0.7);
+            [x.sin() + 1.0, (0.37 * x).cos()]
+        };
+        let inner = |x: [f64; 2], y: [f64; 2]| x[0] * y[0] + x[1] * y[1];
+        let values = (0..sizes.iter().product()).map(|cell: usize| {
+            let [a, b, c] = [row(0, cell / 1200), row(1, cell / 30 % 40), row(2, cell % 30)];
+            (inner(a, b) + inner(a, c) + inner(b, c)) as f32
+        });
+        let cube = Cube { sizes, values: values.collect(), unit: 2.0 };
+        Hyperspectral { name: "made".to_owned(), cube }
+    }
+
+    #[test]
+    fn an_image_that_the_model_can_write_is_completed() {
+        let image = image();
+        let extent = Extent { effort: Effort::Quick, seeds: None, seed: 0 };
+        let cells = image.cells(&extent);
+        assert_eq!(cells.len(), 24);
+        let wanted = |choice: &str, model: &str| {
+            cells
+                .iter()
+                .find(|cell| {
+                    cell.number("rate") == 0.01
+                        && cell.text("choice") == choice
+                        && cell.text("model") == model
+                })
+                .unwrap()
+        };
+        let mut rows = image.measure(wanted("automatic", "quadratic")).unwrap();
+        assert!(rows[0].number("error") < 0.02, "{:?}", rows[0]);
+        rows.extend(image.measure(wanted("sampled", "cp")).unwrap());
+        assert!(rows[1].number("error") < 1.0, "{:?}", rows[1]);
+        let folder = tempfile::tempdir().unwrap();
+        let left = image.leave(&rows, folder.path()).unwrap();
+        let Block::Pictures { pictures, .. } = &left[0] else { panic!("{left:?}") };
+        assert_eq!(pictures.len(), 4);
+        assert!(pictures.iter().all(|picture| picture.png.starts_with(b"\x89PNG")));
+        let cube = Cube::read(&folder.path().join("quadratic-0.01.npy")).unwrap();
+        let difference =
+            |cell: usize| (cube.values[cell] * cube.unit - 2.0 * image.cube.values[cell]).abs();
+        assert!((0..cube.values.len()).map(difference).fold(0.0, f32::max) < 0.5);
+        assert!(!image.findings(&rows).is_empty());
+    }
+
+    #[test]
+    fn small_images_and_large_squares_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("small.npy");
+        write_npy(&path, &[10, 20, 5], (0..1000).map(|i| i as f32)).unwrap();
+        let refusal =
+            |downsample| Hyperspectral::open(&path, downsample).err().unwrap().to_string();
+        assert!(refusal(1).contains("at least 50000 cells"), "{}", refusal(1));
+        assert!(refusal(11).contains("choose a smaller --downsample"), "{}", refusal(11));
     }
 }

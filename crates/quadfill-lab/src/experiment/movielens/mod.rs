@@ -198,3 +198,45 @@ impl Experiment for Movielens {
         ))]
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::Effort;
+    use std::fmt::Write;
+
+    #[test]
+    fn every_setting_beats_the_mean_of_the_ratings() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut text = String::new();
+        for user in 0..60i64 {
+            for movie in (0..40i64).filter(|movie| (user * 7 + movie * 11) % 3 != 0) {
+                // Good movies, kind users, and a taste that they share or not.
+                let taste = if (user % 2 == 0) == (movie % 2 == 0) { 1 } else { -1 };
+                let rating = (3 + movie % 3 - 1 + taste).clamp(1, 5);
+                let time = 880_000_000 + (user * 40 + movie) * 9_000;
+                writeln!(text, "{user}\t{movie}\t{rating}\t{time}").unwrap();
+            }
+        }
+        std::fs::write(folder.path().join("u.data"), text).unwrap();
+        let movielens = Movielens::open(folder.path()).unwrap();
+        let extent = Extent { effort: Effort::Quick, seeds: None, seed: 0 };
+        let values = &movielens.ratings.values;
+        let mean = values.iter().sum::<f32>() / values.len() as f32;
+        let variance = values.iter().map(|v| (v - mean).powi(2)).sum::<f32>() / values.len() as f32;
+        let cells = movielens.cells(&extent);
+        let shown = |cell: &&Row| {
+            cell.number("p") == 0.8
+                && matches!(cell.text("fields"), "none" | "20 weeks" | "all")
+                && cell.text("model") != "cp"
+        };
+        let mut rows = Vec::new();
+        for cell in cells.iter().filter(shown) {
+            let row = movielens.measure(cell).unwrap().remove(0);
+            assert!(row.number("mse") < 0.7 * f64::from(variance), "{variance}: {row:?}");
+            rows.push(row);
+        }
+        assert_eq!(rows.len(), 8);
+        assert!(!movielens.findings(&rows).is_empty() && !movielens.remarks(&rows).is_empty());
+    }
+}

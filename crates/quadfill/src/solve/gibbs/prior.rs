@@ -50,7 +50,7 @@ impl Belief {
     /// The precision of the noise given the weighted squares of all residuals.
     pub(super) fn draw_noise(&self, squares: f64, rng: &mut ChaCha8Rng) -> f64 {
         let rate = NOISE_SHARE * self.variance + squares.max(0.0);
-        streams::gamma(0.5 + 0.5 * self.count, 0.5 * rate, rng)
+        draw_precision(self.count, rate, rng)
     }
 
     /// The global mean given the weighted sum of all residuals, taken at `mean`.
@@ -89,12 +89,24 @@ impl Belief {
             let total = MEAN_COUNT + count;
             // The squares about the mean, and what the mean costs for not being zero.
             let spread = (squares[j] - sums[j] * sums[j] / total).max(0.0);
-            let precision = streams::gamma(0.5 + 0.5 * count, 0.5 * (unit + spread), rng);
+            let precision = draw_precision(count, unit + spread, rng);
             let mut normal = [0.0];
             streams::fill_normal(&mut normal, rng);
             prior.precisions[j] = precision;
             prior.means[j] = sums[j] / total + normal[0] / (total * precision).sqrt();
         }
         prior
+    }
+}
+
+/// A precision given so many numbers with these squares together, those of the prior included. Numbers
+/// that are too large or too small to be squared have none that could be told: NaN, which a fit ends with
+/// and a model file refuses.
+fn draw_precision(count: f64, squares: f64, rng: &mut ChaCha8Rng) -> f64 {
+    let rate = 0.5 * squares;
+    if rate.is_normal() && rate.recip().is_normal() {
+        streams::gamma(0.5 + 0.5 * count, rate, rng)
+    } else {
+        f64::NAN
     }
 }

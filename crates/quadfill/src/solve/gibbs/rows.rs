@@ -46,7 +46,9 @@ impl<T: Real> RowLaw<'_, T> {
                     let place = self.moment.place(self.group);
                     let mut rng = streams::stream_at(self.seed, ROW_STREAM, place, row as u64);
                     streams::fill_normal(noise, &mut rng);
-                    noise.iter_mut().for_each(|z| *z *= deviation);
+                    for z in noise {
+                        *z *= deviation;
+                    }
                 }
                 let kernels = *objective.kernels();
                 cholesky::draw_lanes(kernels, n, batch.systems, count, &noise, batch.steps);

@@ -188,7 +188,7 @@ fn hyper_parameters_are_calibrated() {
     let spec = ModelSpec::quadratic(Kernel::pairwise(2), 1).with_offsets(Offsets::Modes);
     let mut rng = stream(5, 2, 0);
     let mut ranks: [Vec<usize>; 6] = Default::default();
-    let mut normal = |rng: &mut _| {
+    let normal = |rng: &mut _| {
         let mut one = [0.0];
         fill_normal(&mut one, rng);
         one[0]
