@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use quadfill_lab::experiment::{self, Effort, Extent, Options, Row, run, write};
+use quadfill_lab::experiment::{self, Effort, Experiment, Extent, Given, Options, Row, run, write};
 
 /// A word for a number: three letters or more.
 fn word(number: usize) -> String {
@@ -42,11 +42,15 @@ fn write_data(folder: &Path) {
     std::fs::write(folder.join("word-eval/pairs.txt"), pairs).expect("written");
 }
 
+fn open(folder: &Path) -> quadfill_lab::Result<Option<Box<dyn Experiment>>> {
+    experiment::on_data("words", &Given { path: folder, downsample: 1 })
+}
+
 #[test]
 fn words_are_counted_fitted_judged_and_told() {
     let folder = tempfile::tempdir().expect("a folder");
     write_data(folder.path());
-    let words = experiment::on_data("words", folder.path()).expect("opened").expect("known");
+    let words = open(folder.path()).expect("opened").expect("known");
     let options = |threads: usize| Options {
         extent: Extent { effort: Effort::Quick, seeds: None, seed: 0 },
         keep_in: None,
@@ -87,6 +91,6 @@ fn words_are_counted_fitted_judged_and_told() {
 #[test]
 fn a_folder_without_texts_is_refused() {
     let folder = tempfile::tempdir().expect("a folder");
-    let error = experiment::on_data("words", folder.path()).err().expect("refused").to_string();
+    let error = open(folder.path()).err().expect("refused").to_string();
     assert!(error.contains("wikipedia") && error.contains("--data"), "{error}");
 }

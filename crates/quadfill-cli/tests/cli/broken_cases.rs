@@ -112,7 +112,7 @@ pub(crate) const FLAGS: &[Case] = &[
     ),
     (
         "reproduce nothing",
-        "`nothing` is no experiment: choose phase, recovery-als, recovery-sdp, convergence, recovery-gd, robustness, timing, kernels, landscape, incoherence, theorem, words or all",
+        "`nothing` is no experiment: choose phase, recovery-als, recovery-sdp, convergence, recovery-gd, robustness, timing, kernels, landscape, incoherence, theorem, movielens, hyperspectral, words or all",
     ),
     (
         "reproduce movielens",

@@ -185,17 +185,14 @@ const WORDS: &[Case] = &[
         "export model --all-modes --mode film -o films.vec",
         "`--all-modes` cannot be used with `--mode <MODE>`: leave one of them out",
     ),
-    (
-        "reproduce words",
-        "words is an experiment on data that you have: name their folder with --data",
-    ),
+    ("reproduce words", "words is an experiment on data that you have: name them with --data"),
     (
         "reproduce words --data nowhere",
         "nowhere/wikipedia: there is no such folder: --data needs one with wikipedia/ (texts) and word-eval/ (analogies and similarities)",
     ),
     (
         "reproduce phase --data folder",
-        "--data is for experiments on data that you have (words): leave it out",
+        "--data is for experiments on data that you have (movielens, hyperspectral, words): leave it out",
     ),
 ];
 

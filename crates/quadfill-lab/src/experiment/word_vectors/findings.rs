@@ -49,9 +49,9 @@ pub(super) fn blocks(data: &WordData, rows: &[Row]) -> Vec<Block> {
 fn facts(row: &Row) -> Block {
     let cells = (row.number("vocabulary")).powi(3);
     Block::Facts(vec![
-        ("words of text".to_owned(), plain(row.number("words"))),
-        ("vocabulary".to_owned(), plain(row.number("vocabulary"))),
-        ("different triples".to_owned(), plain(row.number("triples"))),
+        ("million words of text".to_owned(), format!("{:.1}", row.number("words") / 1e6)),
+        ("vocabulary".to_owned(), row.count("vocabulary").to_string()),
+        ("million triples".to_owned(), format!("{:.3}", row.number("triples") / 1e6)),
         (
             "share of all cells".to_owned(),
             format!("{:.3} %", 100.0 * row.number("triples") / cells),
@@ -117,7 +117,7 @@ impl<'a> Chosen<'a> {
         let mut head: Vec<String> = first.iter().map(|&name| name.to_owned()).collect();
         for (which, _) in &self.kinds {
             for model in ["cp", "quadratic"] {
-                head.push(format!("{}, {}", cells_in_words(which), model_in_words(model)));
+                head.push(format!("{which}, {}", model_in_words(model)));
             }
         }
         head
@@ -138,8 +138,8 @@ impl<'a> Chosen<'a> {
         for (name, words, paper) in PAPER {
             let mut line = vec![words.to_owned(), paper[0].to_owned(), paper[1].to_owned()];
             line.extend(self.line(|which, row| match name {
-                "mse" => format!("{:.4}", row.number(error_name(which))),
-                "similarity" => format!("{:.3}", row.number(name)),
+                "mse" => format!("{:.6}", row.number(error_name(which))),
+                "similarity" => correlation(row, name),
                 _ => percent(row, name),
             }));
             lines.push(line);
@@ -167,8 +167,8 @@ impl<'a> Chosen<'a> {
                     let is_better = if name == "mse" {
                         quadratic.number(error_name(which)) < cp.number(error_name(which))
                     } else {
-                        // Not asked is infinite for both.
-                        quadratic.number(name) > cp.number(name)
+                        let score = |row: &Row| row.get(name).and_then(serde_json::Value::as_f64);
+                        score(quadratic) > score(cp)
                     };
                     if is_better { better.push(words) } else { worse.push(words) }
                 }
@@ -210,7 +210,8 @@ impl<'a> Chosen<'a> {
                 names.push(section);
             }
         }
-        for name in names {
+        // Sections of which not one question can be asked say nothing.
+        for name in names.into_iter().filter(|&name| questions(name) > 0) {
             let mut line = vec![name.to_owned(), questions(name).to_string()];
             line.extend(self.line(|_, row| percent(row, name)));
             lines.push(line);
@@ -224,11 +225,7 @@ impl<'a> Chosen<'a> {
         for name in data.similarity_sets() {
             let pairs = any.map_or(0, |row| row.count(&format!("{name}_pairs")));
             let mut line = vec![name.to_owned(), pairs.to_string()];
-            line.extend(self.line(|_, row| {
-                row.get(name)
-                    .and_then(serde_json::Value::as_f64)
-                    .map_or(String::new(), |rho| format!("{rho:.3}"))
-            }));
+            line.extend(self.line(|_, row| correlation(row, name)));
             lines.push(line);
         }
         Block::Table { head: self.head(&["set", "pairs"]), rows: lines }
@@ -239,6 +236,12 @@ fn percent(row: &Row, name: &str) -> String {
     row.get(name)
         .and_then(serde_json::Value::as_f64)
         .map_or("none asked".to_owned(), |share| format!("{:.2} %", 100.0 * share))
+}
+
+/// Vectors of zeros, to which CP collapses under too large a penalty, are like nothing.
+fn correlation(row: &Row, name: &str) -> String {
+    let rho = row.get(name).and_then(serde_json::Value::as_f64);
+    rho.map_or("none".to_owned(), |rho| format!("{rho:.3}"))
 }
 
 /// Right answers and similarity against the penalty.
@@ -283,14 +286,14 @@ fn all_tries(rows: &[Row]) -> Block {
             let which = row.text("cells");
             vec![
                 row.text("window").to_owned(),
-                cells_in_words(which).to_owned(),
+                which.to_owned(),
                 model_in_words(row.text("model")).to_owned(),
                 plain(row.number("penalty")),
                 format!("{:.4}", row.number("mse_seen")),
-                format!("{:.4}", row.number(error_name(which))),
+                format!("{:.6}", row.number(error_name(which))),
                 percent(row, "syntactic"),
                 percent(row, "semantic"),
-                format!("{:.3}", row.number("similarity")),
+                correlation(row, "similarity"),
                 row.count("sweeps_done").to_string(),
                 plain(row.number("seconds")),
             ]
@@ -302,8 +305,8 @@ fn all_tries(rows: &[Row]) -> Block {
             "cells",
             "model",
             "penalty",
-            "error on triples seen",
-            "error that chooses",
+            "error seen",
+            "error",
             "syntactic",
             "semantic",
             "similarity",
