@@ -7,11 +7,12 @@ use clap::{Args, ValueEnum};
 use quadfill::file::checkpoint_path;
 use quadfill::model::{Kernel, ModelSpec, Offsets};
 use quadfill::objective::{Incoherence, PenaltyScale};
-use quadfill::solve::{FitConfig, RankChoice, Sampling, SdpForm, Solver, Theory};
+use quadfill::solve::{FitConfig, RankChoice, SdpForm, Solver, Theory};
 use quadfill_io::ReadOptions;
 
 use super::model::{ModelChoice, ModelFlags};
 use super::reading::DataFlags;
+use super::sampling::SamplingFlags;
 use super::values::{self, Alpha};
 use crate::places;
 
@@ -76,6 +77,8 @@ pub(crate) struct FitFlags {
     choice: ChoiceFlags,
     #[command(flatten)]
     search: SearchFlags,
+    #[command(flatten)]
+    sampling: SamplingFlags,
     #[command(flatten)]
     reading: DataFlags,
 }
@@ -147,18 +150,6 @@ struct SearchFlags {
     /// By default the smallest trace that reproduces the data, or with --penalty the objective.
     #[arg(long, value_name = "FORM", value_enum)]
     sdp_form: Option<FormName>,
-    /// Sweeps of --solver gibbs before its draws count; 100 by default
-    #[arg(long, value_name = "N", value_parser = values::natural, allow_negative_numbers = true)]
-    burn_in: Option<usize>,
-    /// Draws of every chain of --solver gibbs after that; 300 by default
-    #[arg(long, value_name = "N", value_parser = values::count, allow_negative_numbers = true)]
-    samples: Option<usize>,
-    /// Keep every Nth draw of --solver gibbs; by default about 50 in all, or more if they fit into 16 MB
-    #[arg(long, value_name = "N", value_parser = values::count, allow_negative_numbers = true)]
-    thin: Option<usize>,
-    /// Chains of --solver gibbs, each with a start and random numbers of its own; 1 by default
-    #[arg(long, value_name = "N", value_parser = values::count, allow_negative_numbers = true)]
-    chains: Option<usize>,
     /// The share of the data held out to choose the penalty
     #[arg(long, value_name = "SHARE", default_value = "0.1", value_parser = values::real, allow_negative_numbers = true)]
     validation: f64,
@@ -354,31 +345,6 @@ fn check_theory(alpha: Alpha, choice: &ChoiceFlags, search: &SearchFlags) -> Res
     Ok(())
 }
 
-impl SearchFlags {
-    /// How many draws are taken and kept.
-    fn sampling(&self) -> Sampling {
-        let by_default = Sampling::default();
-        Sampling {
-            burn_in: self.burn_in.unwrap_or(by_default.burn_in),
-            samples: self.samples.unwrap_or(by_default.samples),
-            thin: self.thin,
-            chains: self.chains.unwrap_or(by_default.chains),
-        }
-    }
-
-    /// The first flag that only a sampler can follow.
-    fn sampling_flag(&self) -> Option<&'static str> {
-        [
-            (self.burn_in, "--burn-in"),
-            (self.samples, "--samples"),
-            (self.thin, "--thin"),
-            (self.chains, "--chains"),
-        ]
-        .into_iter()
-        .find_map(|(given, flag)| given.map(|_| flag))
-    }
-}
-
 impl FitFlags {
     pub(crate) fn resolve(&self, seed: u64) -> Result<FitPlan> {
         let (choice, search) = (&self.choice, &self.search);
@@ -390,9 +356,9 @@ impl FitFlags {
             (SolverName::Lbfgs, _) => Solver::Lbfgs,
             (SolverName::GaussNewton, _) => Solver::GaussNewton,
             (SolverName::Sdp, _) => Solver::Sdp(search.sdp_form.map(SdpForm::from)),
-            (SolverName::Gibbs, _) => Solver::Gibbs(search.sampling()),
+            (SolverName::Gibbs, _) => Solver::Gibbs(self.sampling.resolve()),
         };
-        if let (Some(flag), false) = (search.sampling_flag(), search.solver == SolverName::Gibbs) {
+        if let (Some(flag), false) = (self.sampling.given(), search.solver == SolverName::Gibbs) {
             bail!("{flag} is for --solver gibbs only: leave it out");
         }
         if search.sdp_form.is_some() && search.solver != SolverName::Sdp {

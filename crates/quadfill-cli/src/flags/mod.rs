@@ -13,6 +13,7 @@ mod model;
 mod predict;
 mod reading;
 mod reproduce;
+mod sampling;
 mod synth;
 mod top;
 mod values;

@@ -1,0 +1,48 @@
+//! `--burn-in`, `--samples`, `--thin`, `--chains`: how a posterior is drawn from.
+
+use clap::Args;
+use quadfill::solve::Sampling;
+
+use super::values;
+
+/// How many draws are taken and kept.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Sampling (--solver gibbs)")]
+pub(super) struct SamplingFlags {
+    /// Sweeps of every chain before its draws count; 100 by default
+    #[arg(long, value_name = "N", value_parser = values::natural, allow_negative_numbers = true)]
+    burn_in: Option<usize>,
+    /// Draws of every chain after that; 300 by default
+    #[arg(long, value_name = "N", value_parser = values::count, allow_negative_numbers = true)]
+    samples: Option<usize>,
+    /// Keep every Nth draw; by default about 50 in all, or more if they fit into 16 MB
+    #[arg(long, value_name = "N", value_parser = values::count, allow_negative_numbers = true)]
+    thin: Option<usize>,
+    /// Chains, each with a start and random numbers of its own; 1 by default
+    #[arg(long, value_name = "N", value_parser = values::count, allow_negative_numbers = true)]
+    chains: Option<usize>,
+}
+
+impl SamplingFlags {
+    pub(super) fn resolve(&self) -> Sampling {
+        let by_default = Sampling::default();
+        Sampling {
+            burn_in: self.burn_in.unwrap_or(by_default.burn_in),
+            samples: self.samples.unwrap_or(by_default.samples),
+            thin: self.thin,
+            chains: self.chains.unwrap_or(by_default.chains),
+        }
+    }
+
+    /// The first of these flags that was given: only a sampler can follow it.
+    pub(super) fn given(&self) -> Option<&'static str> {
+        [
+            (self.burn_in, "--burn-in"),
+            (self.samples, "--samples"),
+            (self.thin, "--thin"),
+            (self.chains, "--chains"),
+        ]
+        .into_iter()
+        .find_map(|(given, flag)| given.map(|_| flag))
+    }
+}
