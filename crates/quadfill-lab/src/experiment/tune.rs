@@ -19,6 +19,9 @@ const PENALTIES: [f64; 7] = [1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7];
 /// plenty, and every fit takes long.
 const PLENTY: usize = 150_000;
 
+/// The path of a CP model with more observations times columns than this takes too long.
+const LONG_PATH: usize = 2_000_000;
+
 /// A fit and the settings that were chosen for it.
 pub(super) struct Tuned<T: Real> {
     pub(super) fit: Fit<T>,
@@ -30,20 +33,25 @@ pub(super) struct Tuned<T: Real> {
 /// The better of a penalty that is the same for all rows and one that grows with their observations,
 /// and of all penalties. `config` says the rest.
 ///
-/// Quadratic models go down the path. CP has none that begins at zero, and is fitted at one penalty after
-/// the other from a random start, which at high ranks finds better points than its path.
+/// Quadratic models go down the path. CP has none that begins at zero: it is fitted at one penalty after
+/// the other from a random start as well, which at high ranks finds better points.
 pub(super) fn tuned<T: Real>(data: &Observations<T>, config: &FitConfig) -> Result<Tuned<T>> {
     let mut best: Option<Tuned<T>> = None;
-    let scales = [PenaltyScale::Uniform, PenaltyScale::Count];
-    let scales = if data.len() > PLENTY { &scales[..1] } else { &scales[..] };
-    for &penalty_scale in scales {
-        let config = FitConfig { penalty_scale, validation: HELD_OUT, ..config.clone() };
-        let tuned = match config.model.interaction {
-            Interaction::Quadratic(_) => down_the_path(data, config)?,
-            Interaction::Cp => over_penalties(data, &config)?,
-        };
+    let mut consider = |tuned: Tuned<T>| {
         if best.as_ref().is_none_or(|best| tuned.validation_rmse < best.validation_rmse) {
             best = Some(tuned);
+        }
+    };
+    let scales = [PenaltyScale::Uniform, PenaltyScale::Count];
+    let scales = if data.len() > PLENTY { &scales[..1] } else { &scales[..] };
+    let is_cp = config.model.interaction == Interaction::Cp;
+    for &penalty_scale in scales {
+        let config = FitConfig { penalty_scale, validation: HELD_OUT, ..config.clone() };
+        if is_cp {
+            consider(over_penalties(data, &config)?);
+        }
+        if !is_cp || data.len() * config.model.rank < LONG_PATH {
+            consider(down_the_path(data, config)?);
         }
     }
     Ok(best.expect("at least one was tried"))

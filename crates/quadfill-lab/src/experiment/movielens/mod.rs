@@ -30,10 +30,9 @@ const DAY: i64 = 86_400;
 
 /// How a model is fitted.
 const SETTINGS: [&str; 3] = [
-    // The mean is taken off, all rows have the same penalty, and it is tuned.
-    "paper",
-    // Biases, and the better of a penalty that is the same for all rows and one that grows with their
-    // observations.
+    // The mean is taken off, and the penalty is tuned: its size, and whether it is the same for all rows or
+    // grows with their observations.
+    "paper", // The same with a bias for every label.
     "biases",
     // The mean of draws from the posterior, biases and all penalties drawn, too.
     "sampled",
@@ -189,7 +188,8 @@ impl Experiment for Movielens {
         vec![Block::Text(format!(
             "The data are {}: {} ratings of {} movies by {} users over {} weeks. Each rating is learned from \
              with the chance p, and all others are predicted, those of users and movies without a rating to \
-             learn from, too. Penalties are chosen on a tenth of the ratings to learn from.",
+             learn from, too. Penalties, and whether they \
+             grow with a label's ratings, are chosen on a tenth of the ratings to learn from.",
             self.name,
             ratings.values.len(),
             ratings.movie.size,
