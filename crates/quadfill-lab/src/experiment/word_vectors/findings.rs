@@ -294,7 +294,6 @@ fn all_tries(rows: &[Row]) -> Block {
                 percent(row, "syntactic"),
                 percent(row, "semantic"),
                 correlation(row, "similarity"),
-                row.count("sweeps_done").to_string(),
                 plain(row.number("seconds")),
             ]
         })
@@ -310,7 +309,6 @@ fn all_tries(rows: &[Row]) -> Block {
             "syntactic",
             "semantic",
             "similarity",
-            "sweeps",
             "seconds",
         ],
         lines,
