@@ -33,8 +33,11 @@ pub(crate) fn run(peers: &Peers, data: &Path, folder: &Path) -> anyhow::Result<(
             let (train, test) = (first(&train, fields)?, first(&test, fields)?);
             for rank in RANKS {
                 let path = error(&train, &test, rank, Solver::Path)?;
-                let gibbs = error(&train, &test, rank, Solver::Gibbs(Sampling::default()))?;
-                print!("{name}, rank {rank}: quadfill path {path:.4}, gibbs {gibbs:.4}");
+                let draws = Sampling { chains: 4, ..Sampling::default() };
+                let gibbs = error(&train, &test, rank, Solver::Gibbs(draws))?;
+                print!(
+                    "{name}, rank {rank}: quadfill path {path:.4}, gibbs of 4 chains {gibbs:.4}"
+                );
                 let [learn, ask] =
                     ["train", "test"].map(|part| folder.join(format!("ratings-{part}.csv")));
                 write(&train, &learn)?;

@@ -65,13 +65,8 @@ fn down_the_path<T: Real>(data: &Observations<T>, config: FitConfig) -> Result<T
 
 fn over_penalties<T: Real>(data: &Observations<T>, config: &FitConfig) -> Result<Tuned<T>> {
     let (train, held) = data.clone().split_random(HELD_OUT, config.seed)?;
-    let at = |penalty: f64| FitConfig {
-        solver: Solver::Als,
-        penalty: Some(penalty),
-        sweeps: Some(SWEEPS),
-        certify: false,
-        ..config.clone()
-    };
+    let at =
+        |penalty: f64| FitConfig { penalty: Some(penalty), ..from_random_start(config.clone()) };
     let mut tried: Vec<(f64, f64)> = Vec::new();
     let attempt = |penalty: f64| -> Result<(f64, f64)> {
         let fit = fit(train.clone(), &at(penalty), &mut Silent)?;
@@ -96,6 +91,11 @@ fn over_penalties<T: Real>(data: &Observations<T>, config: &FitConfig) -> Result
     let config = at(penalty);
     let fit = fit(data.clone(), &config, &mut Silent)?;
     Ok(Tuned { fit, config, validation_rmse })
+}
+
+/// The same settings for ALS from a random start.
+pub(super) fn from_random_start(config: FitConfig) -> FitConfig {
+    FitConfig { solver: Solver::Als, sweeps: Some(SWEEPS), certify: false, ..config }
 }
 
 /// How far a fit is from cells.

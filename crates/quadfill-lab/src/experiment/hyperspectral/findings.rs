@@ -9,9 +9,9 @@ use crate::report::{Block, Tone};
 /// How ranks are found, and how that is called.
 const CHOICES: [(&str, &str); 4] = [
     ("given", "rank 100"),
-    ("automatic", "rank chosen on held-out cells"),
-    ("certified", "rank 100's penalty, all ranks, certified"),
-    ("sampled", "mean of draws, rank chosen on held-out cells"),
+    ("automatic", "by hold-out"),
+    ("certified", "certified"),
+    ("sampled", "by hold-out, mean of draws"),
 ];
 
 pub(super) fn percent(rate: f64) -> String {
@@ -75,7 +75,7 @@ pub(super) fn blocks(rows: &[Row]) -> Vec<Block> {
         ),
         table(rows, &rates),
         Block::Text(
-            "Rank 100 as in the paper. \u{201c}Certified\u{201d} minimises the same objective at the penalty that was \
+            "Ranks that were found stand in brackets. Rank 100 is the paper\u{2019}s. \u{201c}Certified\u{201d} minimises the same objective at the penalty that was \
              chosen for rank 100, over all ranks: it says what the objective is worth, not what the model is. \
              The relative gap in results.json says how far each quadratic fit is from the best of all ranks."
                 .to_owned(),
@@ -139,13 +139,13 @@ fn table(rows: &[Row], rates: &[f64]) -> Block {
                 let rank = spread(&here, "rank").map_or(0.0, |(_, rank, _)| rank);
                 line.push(match spread(&here, "error") {
                     Some((_, error, _)) if choice == "given" => format!("{error:.3}"),
-                    Some((_, error, _)) => format!("{error:.3} (rank {})", rank.round()),
+                    Some((_, error, _)) => format!("{error:.3} ({})", rank.round()),
                     None => String::new(),
                 });
             }
             lines.push(line);
         }
-        let mut line = vec![model_name(model).to_owned(), "paper, on Ribeira, rank 100".to_owned()];
+        let mut line = vec![model_name(model).to_owned(), "paper, on Ribeira".to_owned()];
         line.extend(rates.iter().map(|&rate| {
             PAPER.iter().find(|(other, ..)| *other == rate).map_or(String::new(), |paper| {
                 format!("{:.3}", if model == "cp" { paper.1 } else { paper.2 })

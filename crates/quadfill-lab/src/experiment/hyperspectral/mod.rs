@@ -14,7 +14,7 @@ use quadfill::solve::{Fit, FitConfig, RankChoice, Sampling, Silent, Solver, fit}
 use quadfill_io::write_npy;
 
 use super::row::Row;
-use super::tune::{Tuned, judge, tuned};
+use super::tune::{Tuned, from_random_start, judge, tuned};
 use super::{Experiment, Extent};
 use crate::error::{LabError, Result};
 use crate::report::{Block, Picture};
@@ -100,7 +100,7 @@ impl Hyperspectral {
             _ => {
                 let (train, held) = data.clone().split_random(config.validation, config.seed)?;
                 let drawing = |rank: usize| FitConfig {
-                    solver: Solver::Gibbs(Sampling::default()),
+                    solver: sampler(data.len()),
                     offsets: None,
                     certify: false,
                     model: config.model.clone().with_rank(rank),
@@ -133,6 +133,7 @@ impl Hyperspectral {
             .with("rank", fit.rank())
             .with("error", self.judge(fit, sample).relative_error)
             .with("validation_rmse", Some(tuned.validation_rmse).filter(|rmse| rmse.is_finite()))
+            .with("solver", solver_name(tuned.config.solver))
             .with("penalty", fit.penalty)
             .with("penalty_scale", scale_name(tuned.config.penalty_scale))
             .with("offsets", offsets_name(fit.spec.offsets))
@@ -151,11 +152,11 @@ impl Hyperspectral {
             certify: false,
             ..config
         };
-        let config = if row.text("choice") == "sampled" {
-            FitConfig { solver: Solver::Gibbs(Sampling::default()), ..config }
-        } else {
-            let solver = if row.text("model") == "cp" { Solver::Als } else { Solver::Path };
-            FitConfig { solver, penalty: Some(row.number("penalty")), ..config }
+        let penalty = Some(row.number("penalty"));
+        let config = match row.text("solver") {
+            "gibbs" => FitConfig { solver: sampler(sample.observations.len()), ..config },
+            "als" => FitConfig { penalty, ..from_random_start(config) },
+            _ => FitConfig { penalty, ..config },
         };
         let fit = fit(sample.observations, &config, &mut Silent)?;
         let (indices, _) = self.cube.cells(|cell| !sample.seen[cell]);
@@ -171,6 +172,12 @@ impl Hyperspectral {
     }
 }
 
+/// With few cells the posterior has several hills, and a chain stays on one of them.
+fn sampler(observations: usize) -> Solver {
+    let chains = if observations > MANY { 1 } else { 4 };
+    Solver::Gibbs(Sampling { chains, ..Sampling::default() })
+}
+
 /// The one with the smallest error on held-out cells.
 fn best_of(
     ranks: impl IntoIterator<Item = usize>,
@@ -184,6 +191,14 @@ fn best_of(
         }
     }
     best.ok_or_else(|| LabError::Setting("no rank was given to choose from".to_owned()))
+}
+
+fn solver_name(solver: Solver) -> &'static str {
+    match solver {
+        Solver::Gibbs(_) => "gibbs",
+        Solver::Als => "als",
+        _ => "path",
+    }
 }
 
 fn scale_name(scale: PenaltyScale) -> &'static str {

@@ -108,8 +108,8 @@ pub(super) fn blocks(rows: &[Row]) -> Vec<Block> {
         blocks.push(table(rows, setting, &shares, &ranks));
         blocks.push(Block::Text(match *setting {
             "biases" => "The same with a bias for every label.".to_owned(),
-            _ => "The mean of 300 draws from the posterior after 100 to find the place, penalties and noise \
-                  drawn, too: nothing is tuned."
+            _ => "The mean of draws from the posterior, penalties and noise drawn, too: nothing is tuned. 300 \
+                  draws after 100 to find the place; below a million ratings, four such chains."
                 .to_owned(),
         }));
     }

@@ -103,7 +103,9 @@ impl Movielens {
             "paper" => fit(data, &config, &mut Silent)?,
             "biases" => tuned(&data, &FitConfig { offsets: Some(Offsets::Modes), ..config })?.fit,
             _ => {
-                let solver = Solver::Gibbs(Sampling::default());
+                // Chains that start apart find more than one long one, where they cost little.
+                let chains = if data.len() < 1_000_000 { 4 } else { 1 };
+                let solver = Solver::Gibbs(Sampling { chains, ..Sampling::default() });
                 fit(data, &FitConfig { solver, offsets: None, ..config }, &mut Silent)?
             }
         })
