@@ -6,7 +6,6 @@
 
 use std::error::Error;
 
-use quadfill::apply::Predictor;
 use quadfill::model::{Kernel, ModelSpec};
 use quadfill::solve::{FitConfig, Silent, fit};
 use quadfill::{Labels, Mode, Observations, OnDuplicate};
@@ -28,9 +27,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let mut config = FitConfig::new(ModelSpec::quadratic(Kernel::pairwise(3), rank));
         config.path_steps = Some(60);
         let fit = fit(measured.clone(), &config, &mut Silent)?;
-        let columns: Vec<&[u32]> = (0..3).map(|mode| hidden.indices(mode)).collect();
-        let values: Vec<f64> = hidden.values().iter().map(|&v| f64::from(v)).collect();
-        let judged = Predictor::new(&fit.spec, &fit.parameters).evaluate(&columns, &values);
+        let judged = fit.predictor().evaluate_on(&hidden);
         println!(
             "rank {rank}: relative error {:.4} on the {} others ({:?} offsets)",
             judged.relative_error, judged.count, fit.spec.offsets

@@ -75,9 +75,7 @@ fn error(
         ..FitConfig::new(model)
     };
     let fit = fit(train.clone(), &config, &mut Silent)?;
-    let columns: Vec<&[u32]> = (0..test.modes().len()).map(|mode| test.indices(mode)).collect();
-    let values: Vec<f64> = test.values().iter().map(|&value| f64::from(value)).collect();
-    Ok(fit.predictor().evaluate(&columns, &values).rmse)
+    Ok(fit.predictor().evaluate_on(test).rmse)
 }
 
 /// The same with the first modes only.

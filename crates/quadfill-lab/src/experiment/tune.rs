@@ -1,6 +1,5 @@
 //! Fits to real data, with everything that a model leaves open chosen on held-out cells.
 
-use quadfill::apply::Evaluation;
 use quadfill::model::Interaction;
 use quadfill::objective::PenaltyScale;
 use quadfill::solve::{Fit, FitConfig, Silent, Solver, fit};
@@ -70,7 +69,7 @@ fn over_penalties<T: Real>(data: &Observations<T>, config: &FitConfig) -> Result
     let mut tried: Vec<(f64, f64)> = Vec::new();
     let attempt = |penalty: f64| -> Result<(f64, f64)> {
         let fit = fit(train.clone(), &at(penalty), &mut Silent)?;
-        Ok((judge(&fit, &held).rmse, penalty))
+        Ok((fit.predictor().evaluate_on(&held).rmse, penalty))
     };
     for penalty in PENALTIES {
         tried.push(attempt(penalty)?);
@@ -96,11 +95,4 @@ fn over_penalties<T: Real>(data: &Observations<T>, config: &FitConfig) -> Result
 /// The same settings for ALS from a random start.
 pub(super) fn from_random_start(config: FitConfig) -> FitConfig {
     FitConfig { solver: Solver::Als, sweeps: Some(SWEEPS), certify: false, ..config }
-}
-
-/// How far a fit is from cells.
-pub(super) fn judge<T: Real>(fit: &Fit<T>, cells: &Observations<T>) -> Evaluation {
-    let columns: Vec<&[u32]> = (0..cells.modes().len()).map(|mode| cells.indices(mode)).collect();
-    let values: Vec<f64> = cells.values().iter().map(|value| value.to_f64()).collect();
-    fit.predictor().evaluate(&columns, &values)
 }

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::predict::{Predictor, UNKNOWN};
+use crate::observations::Observations;
 use quadfill_kernels::{Real, sum};
 
 /// Errors of predictions over a test set.
@@ -26,6 +27,27 @@ impl<T: Real> Predictor<'_, T> {
     /// Compares predictions with values; cells with unknown labels count, too.
     pub fn evaluate(&self, columns: &[&[u32]], values: &[f64]) -> Evaluation {
         Evaluation::of(&self.cells(columns), columns, values)
+    }
+
+    /// Compares predictions with observations that have the modes of the model.
+    ///
+    /// ```
+    /// use quadfill::apply::Predictor;
+    /// use quadfill::model::{Kernel, ModelSpec, Parameters};
+    /// use quadfill::{Labels, Mode, Observations, OnDuplicate};
+    /// let spec = ModelSpec::quadratic(Kernel::pairwise(2), 1);
+    /// let zero = Parameters::<f64>::zeros(&spec, &[2, 2]);
+    /// let modes = vec![Mode::new("a", Labels::range(2)), Mode::new("b", Labels::range(2))];
+    /// let indices = vec![vec![0, 1], vec![1, 0]];
+    /// let cells = Observations::new(modes, indices, vec![3.0, 4.0], None, OnDuplicate::Error)?;
+    /// assert_eq!(Predictor::new(&spec, &zero).evaluate_on(&cells).mse, 12.5);
+    /// # Ok::<(), quadfill::Error>(())
+    /// ```
+    pub fn evaluate_on(&self, cells: &Observations<T>) -> Evaluation {
+        let columns: Vec<&[u32]> =
+            (0..cells.modes().len()).map(|mode| cells.indices(mode)).collect();
+        let values: Vec<f64> = cells.values().iter().map(|value| value.to_f64()).collect();
+        self.evaluate(&columns, &values)
     }
 }
 

@@ -22,7 +22,7 @@ use quadfill_kernels::{Real, sum};
 const LEVEL_SWEEPS: usize = 60;
 const LEVEL_FALL: f64 = 1e-4;
 /// The most Newton steps where hardly any direction leads down.
-const NEWTON_STEPS: usize = 40;
+const NEWTON_STEPS: usize = 400;
 /// Eigenvalues of the scaled slope above minus this call for Newton's method first.
 const NEARLY_OPTIMAL: f64 = 0.02;
 /// Eigenvalues above minus this are zero.

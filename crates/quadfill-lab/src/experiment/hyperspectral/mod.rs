@@ -14,7 +14,7 @@ use quadfill::solve::{Fit, FitConfig, RankChoice, Sampling, Silent, Solver, fit}
 use quadfill_io::write_npy;
 
 use super::row::Row;
-use super::tune::{Tuned, from_random_start, judge, tuned};
+use super::tune::{Tuned, from_random_start, tuned};
 use super::{Experiment, Extent};
 use crate::error::{LabError, Result};
 use crate::report::{Block, Picture};
@@ -109,7 +109,7 @@ impl Hyperspectral {
                 let mut best = best_of(SAMPLED_RANKS, |rank| {
                     let config = drawing(rank);
                     let fit = fit(train.clone(), &config, &mut Silent)?;
-                    let validation_rmse = judge(&fit, &held).rmse;
+                    let validation_rmse = fit.predictor().evaluate_on(&held).rmse;
                     Ok(Tuned { fit, config, validation_rmse })
                 })?;
                 best.fit = fit(data.clone(), &best.config, &mut Silent)?;

@@ -13,7 +13,7 @@ use quadfill_kernels::streams;
 use rand::RngExt;
 
 use super::row::Row;
-use super::tune::{judge, tuned};
+use super::tune::tuned;
 use super::{Experiment, Extent};
 use crate::error::Result;
 use crate::report::Block;
@@ -167,7 +167,7 @@ impl Experiment for Movielens {
         let (learned, others) = self.split(cell)?;
         let observations = learned.len();
         let fit = Self::fit(cell, learned)?;
-        let judged = judge(&fit, &others);
+        let judged = fit.predictor().evaluate_on(&others);
         let row = cell.clone().with("mse", judged.mse).with("rmse", judged.rmse);
         let row = row.with("mae", judged.mae).with("penalty", fit.penalty);
         let row = row.with("validation_rmse", fit.validation_rmse);

@@ -74,12 +74,6 @@ fn error_over_all_cells(
     Ok(config.objective(&views, spec, 0.0)?.data_value(parameters) * observed / all)
 }
 
-fn mean_squared_error(predictor: Predictor<'_, f32>, cells: &Observations<f32>) -> f64 {
-    let columns: Vec<&[u32]> = (0..3).map(|mode| cells.indices(mode)).collect();
-    let values: Vec<f64> = cells.values().iter().map(|&value| f64::from(value)).collect();
-    predictor.evaluate(&columns, &values).mse
-}
-
 impl Experiment for WordVectors {
     fn name(&self) -> &'static str {
         "words"
@@ -150,9 +144,9 @@ impl Experiment for WordVectors {
             .with("words", counts.total_words)
             .with("triples", counts.len())
             .with("sweeps_done", fitted.sweeps)
-            .with("mse_seen", mean_squared_error(predictor, &seen));
+            .with("mse_seen", predictor.evaluate_on(&seen).mse);
         if let Some(held_out) = held_out {
-            row.set("mse_held_out", mean_squared_error(predictor, &held_out));
+            row.set("mse_held_out", predictor.evaluate_on(&held_out).mse);
         } else {
             row.set("mse_all_cells", error_over_all_cells(seen, &fitted.spec, &fitted.parameters)?);
         }

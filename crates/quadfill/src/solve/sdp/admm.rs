@@ -16,6 +16,11 @@ const FIRST_BALANCE: usize = 10;
 const IN_BALANCE: f64 = 2.0;
 /// The most that one look changes the weight.
 const MOST_CHANGE: f64 = 10.0;
+/// Iterations within which the residuals should have halved. Where they have not, residuals that are in
+/// balance do not tell which weight is good, and others are tried in turn.
+const PATIENCE: usize = 500;
+/// What the weight is changed by, one after the other: three times down, then back above.
+const OTHER_WEIGHTS: [f64; 4] = [0.1, 0.1, 0.1, 1e4];
 
 /// Iterations from one extrapolation to the next. The plain ones between show what it was worth.
 const JUMP_EVERY: usize = 5;
@@ -41,6 +46,10 @@ pub(super) struct Admm {
     rho: f64,
     iterations: usize,
     next_balance: usize,
+    /// Both residuals together when they were last seen to fall, and how many weights were tried since.
+    fallen_to: f64,
+    next_look: usize,
+    tried: usize,
     /// The size of the slope of the data term at zero, below which slopes do not matter.
     slope_size: f64,
     /// The size of the smallest symmetric matrix that suits the data.
@@ -89,6 +98,9 @@ impl Admm {
             rho,
             iterations: 0,
             next_balance: FIRST_BALANCE,
+            fallen_to: f64::INFINITY,
+            next_look: PATIENCE,
+            tried: 0,
             slope_size: if program.is_exact() { 0.0 } else { slope_size },
             first_size: size,
             primal_residual: f64::INFINITY,
@@ -222,8 +234,19 @@ impl Admm {
         }
     }
 
-    /// Changes the weight of the difference so that both residuals fall together.
+    /// Changes the weight of the difference so that both residuals fall together, or at all.
     fn balance(&mut self) {
+        if self.iterations >= self.next_look {
+            self.next_look = self.iterations + PATIENCE;
+            let both = self.primal_residual + self.dual_residual;
+            if both > 0.5 * self.fallen_to {
+                self.weigh(OTHER_WEIGHTS[self.tried % OTHER_WEIGHTS.len()]);
+                self.tried += 1;
+                self.next_balance = self.next_look;
+                return;
+            }
+            self.fallen_to = both;
+        }
         if self.iterations < self.next_balance {
             return;
         }
@@ -234,16 +257,16 @@ impl Admm {
         if !ratio.is_finite() || (1.0 / IN_BALANCE..IN_BALANCE).contains(&ratio) {
             return;
         }
-        let change = ratio.sqrt().clamp(1.0 / MOST_CHANGE, MOST_CHANGE);
+        self.weigh(ratio.sqrt().clamp(1.0 / MOST_CHANGE, MOST_CHANGE));
+    }
+
+    /// Changes the weight of the difference; multipliers are scaled by it.
+    fn weigh(&mut self, change: f64) {
         self.rho *= change;
         self.anderson.clear();
-        for price in &mut self.price {
+        let of_diagonal = self.diagonal.iter_mut().flat_map(|copied| &mut copied.price);
+        for price in self.price.iter_mut().chain(of_diagonal) {
             *price /= change;
-        }
-        if let Some(copied) = &mut self.diagonal {
-            for price in &mut copied.price {
-                *price /= change;
-            }
         }
     }
 }
