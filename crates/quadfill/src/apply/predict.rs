@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use crate::model::{Interaction, ModelSpec, Parameters, Strangers};
+use crate::model::{Interaction, ModelSpec, Parameters, Strangers, each_row};
 use quadfill_kernels::Real;
 
 /// Stands for a label that the model does not know.
@@ -26,6 +26,32 @@ impl<'a, T: Real> Predictor<'a, T> {
     #[must_use]
     pub fn with_strangers(self, strangers: Option<&'a Strangers<T>>) -> Self {
         Self { strangers, ..self }
+    }
+
+    /// No prediction for known labels is further from zero than this: infinite where numbers are so large
+    /// that their products may be.
+    pub(crate) fn largest(&self) -> f64 {
+        let (groups, layout) = (&self.spec.groups, self.parameters.layout());
+        let mut factors = vec![0.0f64; layout.rows().len()];
+        let mut biases = factors.clone();
+        for (group, label) in each_row(layout.rows()) {
+            let row = self.parameters.row(group, label).iter();
+            factors[group] = row.fold(factors[group], |most, x| most.max(x.to_f64().abs()));
+            let bias = self.parameters.bias(group, label).to_f64().abs();
+            biases[group] = biases[group].max(bias);
+        }
+        let rank = self.spec.rank as f64;
+        let interaction = match &self.spec.interaction {
+            Interaction::Quadratic(kernel) => {
+                let pairs = (0..groups.len()).flat_map(|a| (0..groups.len()).map(move |b| (a, b)));
+                let sizes = pairs
+                    .map(|(a, b)| kernel.get(a, b).abs() * factors[groups[a]] * factors[groups[b]]);
+                rank * sizes.sum::<f64>()
+            }
+            Interaction::Cp => rank * groups.iter().map(|&group| factors[group]).product::<f64>(),
+        };
+        let offsets: f64 = groups.iter().map(|&group| biases[group]).sum();
+        self.parameters.mean.abs() + offsets + interaction
     }
 
     /// The prediction for one cell. Terms of an [`UNKNOWN`] label are left out: its bias and its pairs

@@ -187,6 +187,14 @@ impl<T: Real> Model<T> {
                     .to_owned(),
             });
         }
+        if !self.predictor().largest().is_finite() {
+            return Err(Error::ModelFile {
+                path: path.to_owned(),
+                reason: "the model has numbers so large that predictions would not be finite, so the fit \
+                         diverged: choose a larger penalty or another solver"
+                    .to_owned(),
+            });
+        }
         let [json, tensors, labels] =
             self.to_bytes().map_err(|source| Error::Io { path: path.to_owned(), source })?;
         folder::write(path, [&json, &tensors, &labels])
@@ -259,13 +267,21 @@ pub fn parse_model(json: &[u8], tensors: &[u8], labels: &[u8]) -> Result<Model<f
         .map_err(in_file(folder::TENSORS))?;
     let (spec, notes) = (description.spec.clone(), description.notes.clone());
     let names = description.into_names().into_iter();
-    Ok(Model {
+    let model = Model {
         spec,
         modes: names.zip(labels).map(|(name, l)| Mode::new(name, l)).collect(),
         parameters,
         notes,
         posterior,
-    })
+    };
+    if model.predictor().largest().is_finite() {
+        return Ok(model);
+    }
+    Err(in_file(folder::TENSORS)(
+        "it has numbers so large that predictions would not be finite: the file is damaged, fit the model again \
+         or take a sound copy"
+            .to_owned(),
+    ))
 }
 
 /// Whether a path is to be opened as a model: a folder, which data never are, or a model that a
