@@ -75,12 +75,7 @@ impl Experiment for RecoverySdp {
                     needs("path").join(", ")
                 ),
             ),
-            Block::figure(
-                "smallest-c",
-                recovery::reliable_chart(rows),
-                "Lower is better. A run counts as recovered when its relative error on 20,000 cells \
-                 that it never saw is below 0.01.",
-            ),
+            recovery::reliable_figure(rows),
             recovery::reliable_table(rows),
             Block::figure("error-sdp", recovery::error_chart(rows, "sdp"), ""),
             Block::figure("error-path", recovery::error_chart(rows, "path"), ""),

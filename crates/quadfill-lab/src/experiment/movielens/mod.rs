@@ -49,6 +49,16 @@ impl Movielens {
         Ok(Self { name, ratings: Ratings::read(folder)? })
     }
 
+    /// How many fields there are, user and movie included, without making them.
+    fn mode_count(&self, fields: &str) -> usize {
+        let of_ratings = [self.ratings.age.is_some(), self.ratings.genre.is_some()];
+        match fields {
+            "none" => 2,
+            "all" => 4 + of_ratings.into_iter().filter(|&known| known).count(),
+            _ => 3,
+        }
+    }
+
     fn fields(&self, fields: &str) -> Vec<(&'static str, Field)> {
         let ratings = &self.ratings;
         let mut all = vec![("user", ratings.user.clone()), ("movie", ratings.movie.clone())];
@@ -177,8 +187,7 @@ impl Experiment for Movielens {
 
     fn work(&self, cell: &Row) -> f64 {
         let cells = cell.number("p") * self.ratings.values.len() as f64;
-        let modes = self.fields(cell.text("fields")).len() as f64;
-        cells * modes * cell.number("rank")
+        cells * self.mode_count(cell.text("fields")) as f64 * cell.number("rank")
     }
 
     fn findings(&self, rows: &[Row]) -> Vec<Block> {
@@ -228,6 +237,9 @@ mod tests {
         let mean = values.iter().sum::<f32>() / values.len() as f32;
         let variance = values.iter().map(|v| (v - mean).powi(2)).sum::<f32>() / values.len() as f32;
         let cells = movielens.cells(&extent);
+        for fields in FIELDS {
+            assert_eq!(movielens.mode_count(fields), movielens.fields(fields).len());
+        }
         let shown = |cell: &&Row| {
             cell.number("p") == 0.8
                 && matches!(cell.text("fields"), "none" | "20 weeks" | "all")
