@@ -23,6 +23,21 @@ mod top;
 use anyhow::{Context, bail};
 use std::path::PathBuf;
 
+/// What `--only` may name, in the order in which they run; the last ones need `--data`.
+const PARTS: [&str; 11] = [
+    "sweep",
+    "small",
+    "gibbs",
+    "certificate",
+    "reading",
+    "memory",
+    "top",
+    "fold-in",
+    "ratings",
+    "links",
+    "tags",
+];
+
 fn main() -> anyhow::Result<()> {
     let mut peers = None;
     let mut only = None;
@@ -34,8 +49,20 @@ fn main() -> anyhow::Result<()> {
             "--peers" => peers = Some(PathBuf::from(value()?)),
             "--only" => only = Some(value()?),
             "--data" => data = Some(PathBuf::from(value()?)),
+            "--help" => {
+                println!("quadfill-bench [--only PART] [--peers VENV] [--data FOLDER]");
+                println!("PART is one of {}", PARTS.join(", "));
+                return Ok(());
+            }
             _ => bail!("unknown argument {arg}: use --peers VENV, --data FOLDER or --only PART"),
         }
+    }
+    if let Some(only) = &only {
+        anyhow::ensure!(
+            PARTS.contains(&only.as_str()),
+            "there is no part {only}: {} are there",
+            PARTS.join(", ")
+        );
     }
     let wants = |part: &str| only.as_deref().is_none_or(|only| only == part);
     let peers = peers::Peers::new(peers.as_deref())?;

@@ -8,6 +8,7 @@ use super::row::Row;
 pub(super) fn method(name: &str) -> &'static str {
     match name {
         "als" => "plain ALS",
+        "als-spectral" => "ALS from eigenvectors",
         "path" => "path",
         "sdp" => "SDP",
         "lbfgs" => "L-BFGS",

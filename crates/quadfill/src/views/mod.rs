@@ -87,8 +87,10 @@ impl<T: Real> View<T> {
             let at = next[label];
             next[label] += 1;
             let row = &mut others[at * width..(at + 1) * width];
-            row[..mode].copy_from_slice(&cell[..mode]);
-            row[mode..].copy_from_slice(&cell[mode + 1..]);
+            // Entry by entry: so few are not worth a call that copies memory.
+            for (b, other) in row.iter_mut().enumerate() {
+                *other = cell[b + usize::from(b >= mode)];
+            }
             values[at] = value;
             if let Some(weights) = &mut weights {
                 weights[at] = weight;
@@ -105,8 +107,9 @@ impl<T: Real> View<T> {
             cell[mode] = label as u32;
             for at in self.starts[label]..self.starts[label + 1] {
                 let row = &self.others[at * self.width..(at + 1) * self.width];
-                cell[..mode].copy_from_slice(&row[..mode]);
-                cell[mode + 1..].copy_from_slice(&row[mode..]);
+                for (b, &other) in row.iter().enumerate() {
+                    cell[b + usize::from(b >= mode)] = other;
+                }
                 see(cell, self.values[at], self.weights.as_ref().map_or(T::ONE, |w| w[at]));
             }
         }

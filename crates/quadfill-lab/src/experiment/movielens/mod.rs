@@ -146,6 +146,8 @@ impl Experiment for Movielens {
         let mut cells = Vec::new();
         let shares: &[f64] = extent.effort.pick(&[0.2, 0.8], &[0.2, 0.8, 0.9], &[0.2, 0.8, 0.9]);
         let ranks: &[usize] = extent.effort.pick(&[10], &[10, 20], &[5, 10, 20, 40]);
+        // Draws average over many models, so their rank matters little, and they take the longest.
+        let sampled_ranks: &[usize] = extent.effort.pick(&[10], &[10], ranks);
         for &p in shares {
             for setting in SETTINGS {
                 for fields in FIELDS {
@@ -156,6 +158,7 @@ impl Experiment for Movielens {
                         ("all", _) => &["quadratic"],
                         _ => &["cp", "quadratic"],
                     };
+                    let ranks = if setting == "sampled" { sampled_ranks } else { ranks };
                     for &model in models {
                         for &rank in ranks {
                             for &seed in &extent.seeds(1, 3, 5) {
