@@ -152,7 +152,7 @@ pub(crate) const FLAGS: &[Case] = &[
     ("fit good.csv -o m --rank 2 --rank 3", "`--rank <R>` is given more than once: give it once"),
     (
         "fit good.csv -o m --model tucker",
-        "`tucker` is no model: choose pairwise, transe, norms, matrix, cp or pairs:1-2,1-3, or write a --kernel",
+        "`tucker` is no model: choose pairwise, transe, norms, matrix, cp, learned or pairs:1-2,1-3, or write a --kernel",
     ),
     (
         "fit good.csv -o m --model pairs:1",

@@ -1,0 +1,214 @@
+//! The search for the kernel: every start judged on held-out data, the best one brought to an end.
+
+use super::joint::JointStep;
+use super::short_path::{Found, Split, entries_of};
+use super::starts::sign_patterns;
+use crate::error::Result;
+use crate::model::{Interaction, Kernel, ModelSpec, Offsets, Parameters};
+use crate::objective::Objective;
+use crate::observations::Observations;
+use crate::solve::config::RankChoice;
+use crate::solve::events::{Fit, Stage, Status};
+use crate::solve::exact::POLISH_STEPS;
+use crate::solve::progress::Progress;
+use crate::solve::runner::{Runner, Verdict};
+use crate::views::Views;
+use quadfill_kernels::Real;
+
+/// Biases of their own must predict so much better than a diagonal, which has far fewer numbers.
+const BIASES_BETTER: f64 = 0.98;
+/// A held-out error below this share of the deviation may be that of exact data.
+const MAYBE_EXACT: f64 = 0.3;
+/// The most models that are brought to working precision.
+const POLISHED: usize = 3;
+/// A rank of which twice as many columns predict hardly better is enough.
+const RANK_BETTER: f64 = 0.95;
+
+/// How the search ended.
+pub(in crate::solve) enum Learned<T: Real> {
+    /// With a model: the data are exact, or a limit came first.
+    Fitted(Fit<T>),
+    /// With a kernel, and the data to go on with.
+    Kernel(Kernel, Views<T>),
+}
+
+impl<T: Real> Runner<'_, T> {
+    /// Finds the kernel that predicts held-out data best, and the whole model where the data are exact.
+    pub(in crate::solve) fn learn_kernel(mut self, views: Views<T>) -> Result<Learned<T>> {
+        let may_be_exact = self.may_be_exact(&views);
+        let (train, validation) = self.split(views)?;
+        let mut found = Vec::new();
+        for rank in self.tried_ranks(&train) {
+            let before = best_rmse(&found);
+            let split = Split { train: &train, validation: &validation };
+            if let Some(status) = self.try_starts(&split, rank, &mut found)? {
+                let best = found.swap_remove(0);
+                let objective = self.objective(&train, &best.spec, best.penalty)?;
+                let progress = self.progress_at(&best);
+                return Ok(Learned::Fitted(self.finish(&objective, progress, status, Vec::new(), None)));
+            }
+            if best_rmse(&found) > RANK_BETTER * before {
+                break;
+            }
+        }
+        let (indices, values, weights) = train.into_columns();
+        let train = Observations::from_checked(self.modes.clone(), indices, values, weights);
+        let views = Views::new(train.join(validation));
+        if may_be_exact && let Some(fit) = self.exact_of(&views, &found)? {
+            return Ok(Learned::Fitted(fit));
+        }
+        let best = found.swap_remove(0);
+        let (kernel, _) = balanced(best.kernel(), &best.parameters);
+        Ok(Learned::Kernel(kernel, views))
+    }
+
+    /// The ranks to search with: the given one, or twice as many columns as long as that helps.
+    fn tried_ranks(&self, train: &Views<T>) -> Vec<usize> {
+        match self.config.rank {
+            RankChoice::Given => vec![self.config.model.rank],
+            RankChoice::Auto => {
+                let most = self.largest_rank(train);
+                std::iter::successors(Some(1), |rank| Some(rank * 2))
+                    .take_while(|&rank| rank <= most)
+                    .collect()
+            }
+        }
+    }
+
+    /// Tries every start at one rank and sorts what was found, the best first. Returns a status where a
+    /// limit of the whole fit came first.
+    fn try_starts(
+        &mut self,
+        split: &Split<'_, T>,
+        rank: usize,
+        found: &mut Vec<Found<T>>,
+    ) -> Result<Option<Status>> {
+        let plain = self.config.offsets.unwrap_or(Offsets::None);
+        let mut starts: Vec<(Kernel, Offsets)> = Vec::new();
+        for kernel in sign_patterns(self.config.model.modes()) {
+            if plain != Offsets::Modes {
+                starts.push((kernel.clone(), plain));
+            }
+            starts.push((kernel, Offsets::Modes));
+        }
+        let mut limit = None;
+        for (number, (kernel, offsets)) in starts.into_iter().enumerate() {
+            let spec = ModelSpec::quadratic(kernel, rank).with_offsets(offsets);
+            let first = self.short_path(split, &spec, number)?;
+            limit = first.limit;
+            if limit.is_none() && offsets == Offsets::Modes && plain != Offsets::Modes {
+                if let Some(bent) = self.with_diagonal(split, &first, plain) {
+                    let bent = self.settle_found(split, bent, number)?;
+                    limit = bent.limit;
+                    found.push(bent);
+                }
+                if self.config.offsets.is_none() {
+                    found.push(first);
+                }
+            } else {
+                found.push(first);
+            }
+            if limit.is_some() {
+                break;
+            }
+        }
+        found.sort_by(|x, y| handicapped(x).total_cmp(&handicapped(y)));
+        Ok(limit)
+    }
+
+    fn progress_at(&self, found: &Found<T>) -> Progress<T> {
+        let parameters = found.parameters.clone();
+        self.begin(Stage::Polish, &found.spec, found.lambda_max, parameters, None)
+    }
+
+    /// The first of the best models whose residual vanishes under joint steps.
+    fn exact_of(&mut self, views: &Views<T>, found: &[Found<T>]) -> Result<Option<Fit<T>>> {
+        let plain = found.iter().filter(|found| found.spec.offsets == Offsets::None);
+        for found in plain.take(POLISHED) {
+            let mut progress = self.progress_at(found);
+            let mut objective = self.objective(views, &found.spec, 0.0)?;
+            let deviation = objective.data_value(&found.parameters.zeros_like()).sqrt();
+            if found.rmse > MAYBE_EXACT * deviation {
+                break;
+            }
+            self.joint_polish(&mut objective, &mut progress, deviation);
+            let vanished = deviation * T::EPSILON.sqrt().min(1e-5);
+            if objective.data_value(&progress.parameters).sqrt() <= vanished {
+                let (kernel, parameters) =
+                    balanced(objective.kernel().expect("a kernel"), &progress.parameters);
+                objective.set_kernel(kernel);
+                progress.parameters = parameters;
+                let path = progress.notes.path.clone();
+                return Ok(Some(self.finish(&objective, progress, Status::Exact, path, None)));
+            }
+        }
+        Ok(None)
+    }
+
+    fn joint_polish(
+        &mut self,
+        objective: &mut Objective<'_, T>,
+        progress: &mut Progress<T>,
+        deviation: f64,
+    ) {
+        let entries = entries_of(objective.kernel().expect("a kernel"));
+        let mut solver = JointStep::default();
+        let mut advance = |objective: &mut Objective<'_, T>, progress: &mut Progress<T>| {
+            solver.step(objective, &mut progress.parameters, &entries)
+        };
+        let (mut slow, mut before) = (0, f64::INFINITY);
+        self.run_with(objective, progress, POLISH_STEPS, &mut advance, |_, report| {
+            let now = report.data.max(0.0).sqrt();
+            slow = if now > 0.7 * before { slow + 1 } else { 0 };
+            before = now;
+            let done = now < 4.0 * T::EPSILON * deviation;
+            Verdict { validation_rmse: None, leave: slow >= 5 || done }
+        });
+    }
+}
+
+fn best_rmse<T: Real>(found: &[Found<T>]) -> f64 {
+    found.first().map_or(f64::INFINITY, |found| found.rmse)
+}
+
+fn handicapped<T: Real>(found: &Found<T>) -> f64 {
+    let free = if found.spec.offsets == Offsets::Modes { 1.0 } else { BIASES_BETTER };
+    free * found.rmse
+}
+
+/// The same model with rows that are equally long in all modes, and a kernel of the norm of the
+/// pairwise one.
+fn balanced<T: Real>(kernel: &Kernel, parameters: &Parameters<T>) -> (Kernel, Parameters<T>) {
+    let modes = kernel.modes();
+    let lengths: Vec<f64> = (0..modes)
+        .map(|mode| {
+            let rows = parameters.layout().rows()[mode];
+            let squares = parameters.factors(mode).iter().map(|u| u.to_f64() * u.to_f64());
+            (squares.sum::<f64>() / rows.max(1) as f64).sqrt()
+        })
+        .collect();
+    let longest = lengths.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
+    let lengths: Vec<f64> = lengths.into_iter().map(|length| length.max(1e-3 * longest)).collect();
+    let shrink = (Kernel::pairwise(modes).norm() / kernel.scaled(&lengths).norm()).sqrt();
+    let scales: Vec<f64> = lengths.iter().map(|length| length * shrink).collect();
+    let mut scaled = parameters.clone();
+    for (mode, scale) in scales.iter().enumerate() {
+        for label in 0..parameters.layout().rows()[mode] {
+            for u in scaled.row_mut(mode, label) {
+                *u = T::from_f64(u.to_f64() / scale);
+            }
+        }
+    }
+    (kernel.scaled(&scales), scaled)
+}
+
+impl<T: Real> Learned<T> {
+    /// The kernel of a model that a fit is to go on with.
+    pub(in crate::solve) fn kernel_of(progress: &Progress<T>) -> Option<Kernel> {
+        match (&progress.notes.stage, &progress.notes.spec.interaction) {
+            // The search starts over: it is short.
+            (Stage::Kernel(_), _) | (_, Interaction::Cp) => None,
+            (_, Interaction::Quadratic(kernel)) => Some(kernel.clone()),
+        }
+    }
+}
