@@ -10,8 +10,8 @@ use quadfill::file::Model;
 use quadfill::model::{Interaction, Kernel, ModelSpec, Offsets, Parameters};
 use quadfill::objective::Objective;
 use quadfill::solve::{
-    Event, Fit, FitConfig, KernelChoice, Observer, Progress, Silent, Solver, Status, fit, kernel_step,
-    learned_sweep, resume,
+    Event, Fit, FitConfig, KernelChoice, Observer, Progress, Silent, Solver, Status, fit,
+    kernel_step, learned_sweep, resume,
 };
 use quadfill::views::Views;
 use quadfill::{Labels, Mode, Observations, OnDuplicate};

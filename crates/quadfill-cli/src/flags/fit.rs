@@ -342,7 +342,9 @@ fn check_theory(alpha: Alpha, choice: &ChoiceFlags, search: &SearchFlags) -> Res
         bail!("the theorem penalises rows alike: leave --penalty-scale or --theory out");
     }
     if choice.model.resolve()? == ModelChoice::Learned {
-        bail!("the theorem is about a kernel that is known: leave --theory out or choose another --model");
+        bail!(
+            "the theorem is about a kernel that is known: leave --theory out or choose another --model"
+        );
     }
     if let Alpha::Given(alpha) = alpha {
         if choice.rank.is_some() && search.solver != SolverName::Sdp {

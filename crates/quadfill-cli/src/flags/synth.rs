@@ -65,7 +65,9 @@ impl SynthFlags {
     pub(crate) fn resolve(&self, seed: u64) -> Result<SynthPlan> {
         let model = self.model.resolve()?;
         if model == ModelChoice::Learned {
-            bail!("data have a kernel before it is learned: choose another --model, or write a --kernel");
+            bail!(
+                "data have a kernel before it is learned: choose another --model, or write a --kernel"
+            );
         }
         let spec: ModelSpec = model.spec(self.dims.len(), self.rank)?;
         spec.check(&self.dims)?;

@@ -4,8 +4,8 @@ use super::fold_in::{fold_in, refuse_draws};
 use crate::error::Result;
 use crate::file::Model;
 use crate::observations::Observations;
-use crate::solve::{KernelChoice, 
-    FitConfig, Observer, Progress, ProgressNotes, RankChoice, Solver, Stage, resume,
+use crate::solve::{
+    FitConfig, KernelChoice, Observer, Progress, ProgressNotes, RankChoice, Solver, Stage, resume,
 };
 use quadfill_kernels::Real;
 

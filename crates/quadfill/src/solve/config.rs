@@ -159,8 +159,7 @@ impl FitConfig {
 
     /// The same with a kernel that is known.
     pub(super) fn with_kernel(&self, kernel: Kernel) -> Self {
-        let model =
-            ModelSpec { interaction: Interaction::Quadratic(kernel), ..self.model.clone() };
+        let model = ModelSpec { interaction: Interaction::Quadratic(kernel), ..self.model.clone() };
         Self { model, kernel: KernelChoice::Given, ..self.clone() }
     }
 

@@ -3,7 +3,8 @@
 //! 1. [`starts`]: kernels without a diagonal, one for each pattern of signs. A short path from each, once
 //!    without biases and once with them; the biases then become a [`diagonal`].
 //! 2. [`kernel_step`]: sweeps over the factors alternate with the best kernel for them, a small least
-//!    squares problem. Held-out data say which start was right.
+//!    squares problem. Held-out data say which start was right, and paths from the kernels that were
+//!    found begin anew as long as they predict better.
 //! 3. If the data look exact, [`joint`] steps on factors and kernel bring the residual to working
 //!    precision, and that is the fit. Otherwise only the kernel is kept, and the fit goes on as if it
 //!    had been given.

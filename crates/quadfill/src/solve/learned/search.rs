@@ -1,7 +1,7 @@
 //! The search for the kernel: every start judged on held-out data, the best one brought to an end.
 
 use super::joint::JointStep;
-use super::short_path::{Found, Split, entries_of};
+use super::short_path::{Found, Moves, Split, entries_of};
 use super::starts::sign_patterns;
 use crate::error::Result;
 use crate::model::{Interaction, Kernel, ModelSpec, Offsets, Parameters};
@@ -19,6 +19,15 @@ use quadfill_kernels::Real;
 const BIASES_BETTER: f64 = 0.98;
 /// A held-out error below this share of the deviation may be that of exact data.
 const MAYBE_EXACT: f64 = 0.3;
+/// The most models that are kept to be compared.
+const KEPT: usize = 4;
+/// How many of the best kernels get a path of their own, and how often.
+const IMPROVED: usize = 2;
+const ROUNDS: usize = 3;
+/// A path anew whose error falls by less than this was the last.
+const ROUND_BETTER: f64 = 0.98;
+/// A held-out error below this share of the deviation leaves little to be improved.
+const CLOSE: f64 = 1e-2;
 /// The most models that are brought to working precision.
 const POLISHED: usize = 3;
 /// A rank of which twice as many columns predict hardly better is enough.
@@ -37,19 +46,14 @@ impl<T: Real> Runner<'_, T> {
     pub(in crate::solve) fn learn_kernel(mut self, views: Views<T>) -> Result<Learned<T>> {
         let may_be_exact = self.may_be_exact(&views);
         let (train, validation) = self.split(views)?;
-        let mut found = Vec::new();
-        for rank in self.tried_ranks(&train) {
-            let before = best_rmse(&found);
-            let split = Split { train: &train, validation: &validation };
-            if let Some(status) = self.try_starts(&split, rank, &mut found)? {
-                let best = found.swap_remove(0);
-                let objective = self.objective(&train, &best.spec, best.penalty)?;
-                let progress = self.progress_at(&best);
-                return Ok(Learned::Fitted(self.finish(&objective, progress, status, Vec::new(), None)));
-            }
-            if best_rmse(&found) > RANK_BETTER * before {
-                break;
-            }
+        let split = Split { train: &train, validation: &validation };
+        let (mut found, limit) = self.search(&split)?;
+        if let Some(status) = limit {
+            let best = found.swap_remove(0);
+            let objective = self.objective(&train, &best.spec, best.penalty)?;
+            let progress = self.progress_at(&best);
+            let fit = self.finish(&objective, progress, status, best.path, Some(best.rmse));
+            return Ok(Learned::Fitted(fit));
         }
         let (indices, values, weights) = train.into_columns();
         let train = Observations::from_checked(self.modes.clone(), indices, values, weights);
@@ -57,25 +61,41 @@ impl<T: Real> Runner<'_, T> {
         if may_be_exact && let Some(fit) = self.exact_of(&views, &found)? {
             return Ok(Learned::Fitted(fit));
         }
-        let best = found.swap_remove(0);
-        let (kernel, _) = balanced(best.kernel(), &best.parameters);
+        let (kernel, _) = balanced(found[0].kernel(), &found[0].parameters);
         Ok(Learned::Kernel(kernel, views))
     }
 
-    /// The ranks to search with: the given one, or twice as many columns as long as that helps.
-    fn tried_ranks(&self, train: &Views<T>) -> Vec<usize> {
-        match self.config.rank {
-            RankChoice::Given => vec![self.config.model.rank],
-            RankChoice::Auto => {
-                let most = self.largest_rank(train);
-                std::iter::successors(Some(1), |rank| Some(rank * 2))
-                    .take_while(|&rank| rank <= most)
-                    .collect()
+    /// The best models, the best first, and the status where a limit of the whole fit came first. Where
+    /// the rank is not given, it is doubled and then lowered as long as that helps.
+    fn search(&mut self, split: &Split<'_, T>) -> Result<(Vec<Found<T>>, Option<Status>)> {
+        let mut found = Vec::new();
+        if self.config.rank == RankChoice::Given {
+            let limit = self.try_starts(split, self.config.model.rank, &mut found)?;
+            return Ok((found, limit));
+        }
+        let most = self.largest_rank(split.train);
+        let doubled = std::iter::successors(Some(1), |rank| Some(rank * 2));
+        for rank in doubled.take_while(|&rank| rank <= most) {
+            let before = best_rmse(&found);
+            let limit = self.try_starts(split, rank, &mut found)?;
+            if limit.is_some() {
+                return Ok((found, limit));
+            }
+            if best_rmse(&found) > RANK_BETTER * before {
+                break;
             }
         }
+        for rank in (1..found[0].spec.rank).rev() {
+            let before = best_rmse(&found);
+            let limit = self.try_starts(split, rank, &mut found)?;
+            if limit.is_some() || best_rmse(&found) >= before {
+                return Ok((found, limit));
+            }
+        }
+        Ok((found, None))
     }
 
-    /// Tries every start at one rank and sorts what was found, the best first. Returns a status where a
+    /// Tries every start at one rank and adds what was found, the best first. Returns a status where a
     /// limit of the whole fit came first.
     fn try_starts(
         &mut self,
@@ -91,29 +111,70 @@ impl<T: Real> Runner<'_, T> {
             }
             starts.push((kernel, Offsets::Modes));
         }
-        let mut limit = None;
+        let (mut here, mut limit) = (Vec::new(), None);
         for (number, (kernel, offsets)) in starts.into_iter().enumerate() {
             let spec = ModelSpec::quadratic(kernel, rank).with_offsets(offsets);
-            let first = self.short_path(split, &spec, number)?;
+            let first = self.short_path(split, &spec, number, Moves::Signs)?;
             limit = first.limit;
-            if limit.is_none() && offsets == Offsets::Modes && plain != Offsets::Modes {
-                if let Some(bent) = self.with_diagonal(split, &first, plain) {
-                    let bent = self.settle_found(split, bent, number)?;
-                    limit = bent.limit;
-                    found.push(bent);
+            if offsets == plain {
+                here.push(first);
+            } else {
+                if let Some(mut bent) = self.with_diagonal(split, &first, plain) {
+                    if limit.is_none() {
+                        bent = self.settle_found(split, bent, number)?;
+                        limit = bent.limit;
+                    }
+                    here.push(bent);
                 }
                 if self.config.offsets.is_none() {
-                    found.push(first);
+                    here.push(first);
                 }
-            } else {
-                found.push(first);
             }
             if limit.is_some() {
                 break;
             }
         }
-        found.sort_by(|x, y| handicapped(x).total_cmp(&handicapped(y)));
+        sort(&mut here);
+        if limit.is_none() {
+            limit = self.improve(split, &mut here)?;
+        }
+        found.append(&mut here);
+        sort(found);
+        found.truncate(KEPT);
         Ok(limit)
+    }
+
+    /// Paths from the best kernels, begun anew as long as they predict better.
+    fn improve(&mut self, split: &Split<'_, T>, found: &mut [Found<T>]) -> Result<Option<Status>> {
+        let deviation = self.deviation(split.train, &found[0])?;
+        let with_kernel = found.iter_mut().filter(|found| found.spec.offsets != Offsets::Modes);
+        for (number, found) in with_kernel.take(IMPROVED).enumerate() {
+            for _ in 0..ROUNDS {
+                if found.rmse < CLOSE * deviation {
+                    return Ok(None);
+                }
+                let (kernel, _) = balanced(found.kernel(), &found.parameters);
+                let interaction = Interaction::Quadratic(kernel);
+                let spec = ModelSpec { interaction, ..found.spec.clone() };
+                let next = self.short_path(split, &spec, number, Moves::Sizes)?;
+                let (limit, fall) = (next.limit, next.rmse / found.rmse);
+                if fall < 1.0 {
+                    *found = next;
+                }
+                if limit.is_some() {
+                    return Ok(limit);
+                }
+                if fall > ROUND_BETTER {
+                    break;
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    fn deviation(&self, views: &Views<T>, found: &Found<T>) -> Result<f64> {
+        let objective = self.objective(views, &found.spec, 0.0)?;
+        Ok(objective.data_value(&found.parameters.zeros_like()).sqrt())
     }
 
     fn progress_at(&self, found: &Found<T>) -> Progress<T> {
@@ -126,8 +187,8 @@ impl<T: Real> Runner<'_, T> {
         let plain = found.iter().filter(|found| found.spec.offsets == Offsets::None);
         for found in plain.take(POLISHED) {
             let mut progress = self.progress_at(found);
+            let deviation = self.deviation(views, found)?;
             let mut objective = self.objective(views, &found.spec, 0.0)?;
-            let deviation = objective.data_value(&found.parameters.zeros_like()).sqrt();
             if found.rmse > MAYBE_EXACT * deviation {
                 break;
             }
@@ -138,7 +199,7 @@ impl<T: Real> Runner<'_, T> {
                     balanced(objective.kernel().expect("a kernel"), &progress.parameters);
                 objective.set_kernel(kernel);
                 progress.parameters = parameters;
-                let path = progress.notes.path.clone();
+                let path = found.path.clone();
                 return Ok(Some(self.finish(&objective, progress, Status::Exact, path, None)));
             }
         }
@@ -169,6 +230,10 @@ impl<T: Real> Runner<'_, T> {
 
 fn best_rmse<T: Real>(found: &[Found<T>]) -> f64 {
     found.first().map_or(f64::INFINITY, |found| found.rmse)
+}
+
+fn sort<T: Real>(found: &mut [Found<T>]) {
+    found.sort_by(|x, y| handicapped(x).total_cmp(&handicapped(y)));
 }
 
 fn handicapped<T: Real>(found: &Found<T>) -> f64 {

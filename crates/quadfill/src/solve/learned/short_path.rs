@@ -11,7 +11,7 @@ use crate::objective::{KernelEntry, Objective};
 use crate::observations::Observations;
 use crate::solve::automatic::PATH_DEPTH;
 use crate::solve::config::RankChoice;
-use crate::solve::events::{Stage, Status};
+use crate::solve::events::{PathPoint, Stage, Status};
 use crate::solve::exact::{SPARE_COLUMNS, TRIM_FIRST, TRIM_LAST};
 use crate::solve::path::{self, Schedule};
 use crate::solve::progress::Progress;
@@ -38,6 +38,8 @@ pub(super) struct Found<T: Real> {
     pub(super) rmse: f64,
     /// The limit that came first, if one did.
     pub(super) limit: Option<Status>,
+    /// The way here.
+    pub(super) path: Vec<PathPoint>,
 }
 
 impl<T: Real> Found<T> {
@@ -74,6 +76,21 @@ impl<T: Real> Split<'_, T> {
     }
 }
 
+/// When a short path begins to change its kernel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Moves {
+    /// At its end where the sizes of the entries are scales of the factors, as with three modes.
+    Signs,
+    /// After its first quarter: before that the factors are too small to tell.
+    Sizes,
+}
+
+impl Moves {
+    fn kernel_early(self, modes: usize) -> bool {
+        self == Self::Sizes || modes > 3
+    }
+}
+
 /// Learned sweeps with the penalty of each step.
 pub(super) struct LearnedSteps<'s> {
     pub(super) count: usize,
@@ -89,6 +106,7 @@ impl<T: Real> Runner<'_, T> {
         split: &Split<'_, T>,
         spec: &ModelSpec,
         number: usize,
+        moves: Moves,
     ) -> Result<Found<T>> {
         let wide = spec.clone().with_rank(spec.rank + SPARE_COLUMNS);
         let sizes = split.train.sizes();
@@ -96,8 +114,7 @@ impl<T: Real> Runner<'_, T> {
         let mut progress = self.begin(Stage::Kernel(number), &wide, first, parameters, None);
         let count = (self.path_steps(split.train) / SHORT).max(10);
         let schedule = Schedule { first, last: first * PATH_DEPTH, steps: count };
-        // With three modes the sizes of the entries are scales of the factors.
-        let from = if spec.modes() > 3 { count / 4 } else { count };
+        let from = if moves.kernel_early(spec.modes()) { count / 4 } else { count };
         let mut objective = self.objective(split.train, &wide, first)?;
         let mut best = (f64::INFINITY, first, wide.clone(), progress.parameters.clone());
         let per_decade = schedule.steps_per_decade();
@@ -126,16 +143,17 @@ impl<T: Real> Runner<'_, T> {
         }
         let parameters = keep_principal(parameters, &spec, &sizes);
         let rmse = split.rmse(&spec, &parameters);
-        let found = Found { spec, parameters, penalty, lambda_max: first, rmse, limit };
+        let path = progress.notes.path;
+        let found = Found { spec, parameters, penalty, lambda_max: first, rmse, limit, path };
         // As long as errors fall the penalty is not needed, as with data without noise.
         let still_falling = penalty <= first * PATH_DEPTH * 10.0;
         if still_falling && found.limit.is_none() {
-            let schedule = Schedule {
-                first: first * TRIM_FIRST,
-                last: first * TRIM_LAST,
-                steps: count,
-            };
-            return self.go_on(split, found, number, &schedule);
+            let schedule =
+                Schedule { first: first * TRIM_FIRST, last: first * TRIM_LAST, steps: count };
+            let trimmed = self.go_on(split, found.clone(), number, &schedule)?;
+            if trimmed.rmse <= found.rmse {
+                return Ok(trimmed);
+            }
         }
         Ok(found)
     }
@@ -147,8 +165,13 @@ impl<T: Real> Runner<'_, T> {
         found: &Found<T>,
         offsets: Offsets,
     ) -> Option<Found<T>> {
-        let (spec, parameters) =
-            biases_to_diagonal(&found.spec, found.kernel(), &found.parameters, split.train, offsets)?;
+        let (spec, parameters) = biases_to_diagonal(
+            &found.spec,
+            found.kernel(),
+            &found.parameters,
+            split.train,
+            offsets,
+        )?;
         let rmse = split.rmse(&spec, &parameters);
         Some(Found { spec, parameters, rmse, ..found.clone() })
     }
@@ -186,7 +209,10 @@ impl<T: Real> Runner<'_, T> {
             leave: level && progress.notes.quiet >= QUIET_STEPS,
         });
         let (spec, parameters) = (progress.notes.spec, progress.parameters);
+        let mut path = found.path;
+        path.extend(progress.notes.path);
         Ok(Found {
+            path,
             rmse: split.rmse(&spec, &parameters),
             penalty: schedule.last,
             limit: end.is_limit().then(|| end.status(Status::SweepLimit)),
