@@ -178,7 +178,8 @@ fn noisy_kernels_predict_as_well_as_known_ones() {
 
 #[test]
 fn biases_leave_no_diagonal_to_be_learned() {
-    let (mut planted, mut config) = planted(&Kernel::pairwise(3), &[30, 30, 30], 2, 2);
+    let mut planted = Planted::new(&[30, 30, 30], 2, Some(entries(Kernel::pairwise(3))), 1500, 2);
+    let mut config = FitConfig::learned(3, 2);
     for (value, label) in planted.values.iter_mut().zip(&planted.train[1]) {
         *value += 3.0 + f64::from(label % 5);
     }
@@ -186,8 +187,7 @@ fn biases_leave_no_diagonal_to_be_learned() {
     let fit = fit(observations(&planted), &config, &mut Silent).unwrap();
     let Interaction::Quadratic(kernel) = &fit.spec.interaction else { panic!("quadratic") };
     assert!((0..3).all(|a| kernel.get(a, a) == 0.0));
-    let deviation = 2.0;
-    assert!(fit.train_rmse < 0.1 * deviation, "{}", fit.train_rmse);
+    assert!(fit.train_rmse < 0.2, "{}", fit.train_rmse);
 }
 
 #[test]
@@ -226,8 +226,11 @@ fn a_learned_fit_resumes_to_the_same_bits() {
     let (mut planted, mut config) = planted(&Kernel::transe(3), &[12, 12, 12], 1, 1);
     planted.add_noise(0.2, 1);
     config.path_steps = Some(30);
+    let mut all = Keep(usize::MAX, None);
+    fit(observations(&planted), &config, &mut all).unwrap();
+    let checkpoints = usize::MAX - all.0;
     // In the search for the kernel, and after it.
-    for wait in [5, 400] {
+    for wait in [5, checkpoints - 5] {
         let mut keep = Keep(wait, None);
         let whole = fit(observations(&planted), &config, &mut keep).unwrap();
         let progress = keep.1.expect("there are as many steps");

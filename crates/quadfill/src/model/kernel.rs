@@ -154,7 +154,8 @@ impl Kernel {
     /// The same for rows that are `1 / scales[a]` times as long in mode `a`.
     #[must_use]
     pub(crate) fn scaled(&self, scales: &[f64]) -> Self {
-        Self::from_fn(self.modes, |a, b| scales[a] * self.get(a, b) * scales[b])
+        // The scales first: their product is the same both ways round, so the kernel stays symmetric.
+        Self::from_fn(self.modes, |a, b| scales[a] * scales[b] * self.get(a, b))
     }
 
     /// The root of the sum of all squared entries.

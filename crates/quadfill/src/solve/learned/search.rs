@@ -1,7 +1,7 @@
 //! The search for the kernel: every start judged on held-out data, the best one brought to an end.
 
 use super::joint::JointStep;
-use super::short_path::{Found, Moves, Split, entries_of};
+use super::short_path::{Found, LearnedSteps, Moves, Split, entries_of};
 use super::starts::sign_patterns;
 use crate::error::Result;
 use crate::model::{Interaction, Kernel, ModelSpec, Offsets, Parameters};
@@ -9,7 +9,8 @@ use crate::objective::Objective;
 use crate::observations::Observations;
 use crate::solve::config::RankChoice;
 use crate::solve::events::{Fit, Stage, Status};
-use crate::solve::exact::POLISH_STEPS;
+use crate::solve::exact::{POLISH_STEPS, TRIM_FIRST, TRIM_LAST};
+use crate::solve::path::Schedule;
 use crate::solve::progress::Progress;
 use crate::solve::runner::{Runner, Verdict};
 use crate::views::Views;
@@ -182,16 +183,26 @@ impl<T: Real> Runner<'_, T> {
         self.begin(Stage::Polish, &found.spec, found.lambda_max, parameters, None)
     }
 
-    /// The first of the best models whose residual vanishes under joint steps.
+    /// The first of the best models whose residual on all data vanishes: at falling penalties, and then
+    /// by joint steps without any.
     fn exact_of(&mut self, views: &Views<T>, found: &[Found<T>]) -> Result<Option<Fit<T>>> {
         let plain = found.iter().filter(|found| found.spec.offsets == Offsets::None);
         for found in plain.take(POLISHED) {
-            let mut progress = self.progress_at(found);
             let deviation = self.deviation(views, found)?;
-            let mut objective = self.objective(views, &found.spec, 0.0)?;
             if found.rmse > MAYBE_EXACT * deviation {
                 break;
             }
+            let first = found.lambda_max;
+            let steps = (self.path_steps(views) / 3).max(10);
+            let schedule = Schedule { first: first * TRIM_FIRST, last: first * TRIM_LAST, steps };
+            let mut progress = self.progress_at(found);
+            let mut objective = self.objective(views, &found.spec, schedule.first)?;
+            let sweeps =
+                LearnedSteps { count: steps, from: 0, penalty: &|step| schedule.penalty(step) };
+            self.run_learned(&mut objective, &mut progress, &sweeps, |_, _| Verdict::default());
+            let path = std::mem::take(&mut progress.notes.path);
+            progress.notes.step = 0;
+            objective.set_penalty(0.0);
             self.joint_polish(&mut objective, &mut progress, deviation);
             let vanished = deviation * T::EPSILON.sqrt().min(1e-5);
             if objective.data_value(&progress.parameters).sqrt() <= vanished {
@@ -199,7 +210,7 @@ impl<T: Real> Runner<'_, T> {
                     balanced(objective.kernel().expect("a kernel"), &progress.parameters);
                 objective.set_kernel(kernel);
                 progress.parameters = parameters;
-                let path = found.path.clone();
+                let path = [&found.path[..], &path].concat();
                 return Ok(Some(self.finish(&objective, progress, Status::Exact, path, None)));
             }
         }
