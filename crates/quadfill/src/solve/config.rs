@@ -124,6 +124,7 @@ pub enum KernelChoice {
 }
 
 impl KernelChoice {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "the form that serde calls")]
     fn is_given(&self) -> bool {
         *self == Self::Given
     }

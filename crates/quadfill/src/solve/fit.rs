@@ -78,7 +78,7 @@ fn run<T: Real>(
     let (kernel, views, progress) = match progress.as_ref().and_then(Learned::kernel_of) {
         Some(kernel) => (kernel, views, progress),
         None => match Runner::new(config, observer, before, modes.clone()).learn_kernel(views)? {
-            Learned::Fitted(fit) => return Ok(fit),
+            Learned::Fitted(fit) => return Ok(*fit),
             Learned::Kernel(kernel, views) => (kernel, views, None),
         },
     };

@@ -37,7 +37,7 @@ const RANK_BETTER: f64 = 0.95;
 /// How the search ended.
 pub(in crate::solve) enum Learned<T: Real> {
     /// With a model: the data are exact, or a limit came first.
-    Fitted(Fit<T>),
+    Fitted(Box<Fit<T>>),
     /// With a kernel, and the data to go on with.
     Kernel(Kernel, Views<T>),
 }
@@ -54,13 +54,13 @@ impl<T: Real> Runner<'_, T> {
             let objective = self.objective(&train, &best.spec, best.penalty)?;
             let progress = self.progress_at(&best);
             let fit = self.finish(&objective, progress, status, best.path, Some(best.rmse));
-            return Ok(Learned::Fitted(fit));
+            return Ok(Learned::Fitted(Box::new(fit)));
         }
         let (indices, values, weights) = train.into_columns();
         let train = Observations::from_checked(self.modes.clone(), indices, values, weights);
         let views = Views::new(train.join(validation));
         if may_be_exact && let Some(fit) = self.exact_of(&views, &found)? {
-            return Ok(Learned::Fitted(fit));
+            return Ok(Learned::Fitted(Box::new(fit)));
         }
         let (kernel, _) = balanced(found[0].kernel(), &found[0].parameters);
         Ok(Learned::Kernel(kernel, views))
@@ -120,7 +120,7 @@ impl<T: Real> Runner<'_, T> {
             if offsets == plain {
                 here.push(first);
             } else {
-                if let Some(mut bent) = self.with_diagonal(split, &first, plain) {
+                if let Some(mut bent) = first.with_diagonal(split, plain) {
                     if limit.is_none() {
                         bent = self.settle_found(split, bent, number)?;
                         limit = bent.limit;

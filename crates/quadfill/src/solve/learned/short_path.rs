@@ -46,6 +46,14 @@ impl<T: Real> Found<T> {
     pub(super) fn kernel(&self) -> &Kernel {
         kernel_of(&self.spec)
     }
+
+    /// The model with a diagonal in the place of biases, if there is one.
+    pub(super) fn with_diagonal(&self, split: &Split<'_, T>, offsets: Offsets) -> Option<Self> {
+        let (spec, parameters) =
+            biases_to_diagonal(&self.spec, self.kernel(), &self.parameters, split.train, offsets)?;
+        let rmse = split.rmse(&spec, &parameters);
+        Some(Self { spec, parameters, rmse, ..self.clone() })
+    }
 }
 
 pub(super) fn kernel_of(spec: &ModelSpec) -> &Kernel {
@@ -156,24 +164,6 @@ impl<T: Real> Runner<'_, T> {
             }
         }
         Ok(found)
-    }
-
-    /// The model with a diagonal in the place of biases, if there is one.
-    pub(super) fn with_diagonal(
-        &self,
-        split: &Split<'_, T>,
-        found: &Found<T>,
-        offsets: Offsets,
-    ) -> Option<Found<T>> {
-        let (spec, parameters) = biases_to_diagonal(
-            &found.spec,
-            found.kernel(),
-            &found.parameters,
-            split.train,
-            offsets,
-        )?;
-        let rmse = split.rmse(&spec, &parameters);
-        Some(Found { spec, parameters, rmse, ..found.clone() })
     }
 
     /// Goes on at the best penalty, the kernel being learned too.
