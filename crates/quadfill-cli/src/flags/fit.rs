@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use quadfill::file::checkpoint_path;
 use quadfill::model::{Kernel, ModelSpec, Offsets};
 use quadfill::objective::{Incoherence, PenaltyScale};
-use quadfill::solve::{FitConfig, RankChoice, SdpForm, Solver, Theory};
+use quadfill::solve::{FitConfig, KernelChoice, RankChoice, SdpForm, Solver, Theory};
 use quadfill_io::ReadOptions;
 
 use super::model::{ModelChoice, ModelFlags};
@@ -27,6 +27,10 @@ Without any settings:
   With --penalty X nothing is held out, and --bias auto means none. Columns are added until a
   certificate says that no more would lower the objective; with --rank R the path ends at X.
 
+With --model learned the kernel is found first: short paths from some kernels are judged on held-out
+  data, sweeps over the factors alternate with the best kernel for them, and the fit goes on with
+  what was found. It is in the summary and in the --json output.
+
 With --solver gibbs there is no penalty to choose: everything is drawn from its posterior, the
   penalties too, and predictions are means over draws. --bias auto then means modes, and the rank is
   10 unless --rank says otherwise. `predict --interval` needs no data with such a model.
@@ -39,6 +43,7 @@ Examples:
   quadfill fit ratings.csv -o model --modes user,movie --value stars --rank 20 --precision f32
   quadfill fit u.data -o model --modes 1,2,4 --value 3 --bin 4=20w --penalty-scale count
   quadfill fit triples.tsv -o model --model transe --tie head,tail
+  quadfill fit ratings.csv -o model --model learned
   quadfill fit plays.csv -o model --implicit 0.01 --penalty 1e-3 --rank 64
   quadfill fit triples.tsv -o model --model transe --tie 1,3 --negatives 4 --penalty 1e-6
   quadfill fit train.tns -o model --rank 5 --test test.tns --json
@@ -336,6 +341,11 @@ fn check_theory(alpha: Alpha, choice: &ChoiceFlags, search: &SearchFlags) -> Res
     if choice.penalty_scale != Scale::Uniform {
         bail!("the theorem penalises rows alike: leave --penalty-scale or --theory out");
     }
+    if choice.model.resolve()? == ModelChoice::Learned {
+        bail!(
+            "the theorem is about a kernel that is known: leave --theory out or choose another --model"
+        );
+    }
     if let Alpha::Given(alpha) = alpha {
         if choice.rank.is_some() && search.solver != SolverName::Sdp {
             bail!("--theory sets the rank: leave --rank out");
@@ -401,12 +411,16 @@ impl FitFlags {
             seed,
             ..FitConfig::new(stand_in(rank.unwrap_or(most)))
         };
+        let model = choice.model.resolve()?;
+        let settings = match model {
+            ModelChoice::Learned => FitConfig { kernel: KernelChoice::Learned, ..settings },
+            _ => settings,
+        };
         if let Some(alpha) = choice.theory {
             check_theory(alpha, choice, search)?;
         } else {
             settings.check(&[1, 1])?;
         }
-        let model = choice.model.resolve()?;
         if let (Some(_), ModelChoice::Transe | ModelChoice::Norms) = (choice.implicit, &model) {
             bail!(
                 "--implicit is for pairwise, matrix, pairs and cp: use --negatives with this model"

@@ -28,7 +28,7 @@ pub(crate) use export::ExportFlags;
 pub(crate) use fit::{FitFlags, FitPlan, MOST_CONVEX_COLUMNS, PLAIN_RANK, Precision, TestSource};
 pub(crate) use inspect::InspectFlags;
 pub(crate) use learn::{FoldInFlags, UpdateFlags};
-pub(crate) use model::describe;
+pub(crate) use model::{ModelChoice, describe};
 pub(crate) use predict::PredictFlags;
 pub(crate) use reproduce::{ReproduceFlags, ReproducePart, ReproducePlan};
 pub(crate) use synth::{SynthFlags, SynthPlan};

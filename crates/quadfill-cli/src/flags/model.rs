@@ -7,7 +7,8 @@ use quadfill::model::{Interaction, Kernel, ModelSpec};
 /// Which model.
 #[derive(Debug, Args)]
 pub(crate) struct ModelFlags {
-    /// pairwise, transe, norms, matrix, cp, or pairs:1-2,1-3 for some pairs of modes only
+    /// pairwise, transe, norms, matrix, cp, learned to fit the kernel too, or pairs:1-2,1-3 for some
+    /// pairs of modes only
     #[arg(long, value_name = "NAME")]
     pub(crate) model: Option<String>,
     /// Any symmetric kernel, one row per mode: "0 .5 .5; .5 0 .5; .5 .5 0"; overrides --model
@@ -37,6 +38,8 @@ pub(crate) enum ModelChoice {
     Norms,
     Matrix,
     Cp,
+    /// The kernel is fitted too.
+    Learned,
     /// Pairs of modes counted from 0.
     Pairs(Vec<(usize, usize)>),
     Kernel(Kernel),
@@ -50,13 +53,14 @@ impl ModelChoice {
             "norms" => Self::Norms,
             "matrix" => Self::Matrix,
             "cp" => Self::Cp,
+            "learned" => Self::Learned,
             _ => match name.strip_prefix("pairs:") {
                 Some(pairs) => {
                     Self::Pairs(pairs.split(',').map(parse_pair).collect::<Result<_>>()?)
                 }
                 None => bail!(
-                    "`{name}` is no model: choose pairwise, transe, norms, matrix, cp or pairs:1-2,1-3, \
-                     or write a --kernel"
+                    "`{name}` is no model: choose pairwise, transe, norms, matrix, cp, learned or \
+                     pairs:1-2,1-3, or write a --kernel"
                 ),
             },
         })
@@ -66,7 +70,8 @@ impl ModelChoice {
     pub(crate) fn spec(&self, modes: usize, rank: usize) -> Result<ModelSpec> {
         let kernel = match self {
             Self::Cp => return Ok(ModelSpec::cp(modes, rank)),
-            Self::Pairwise => Kernel::pairwise(modes),
+            // A kernel that is learned is not known before the fit: this one only counts the modes.
+            Self::Pairwise | Self::Learned => Kernel::pairwise(modes),
             Self::Transe => Kernel::transe(modes),
             Self::Norms => Kernel::norms(modes),
             Self::Matrix => Kernel::matrix(modes),

@@ -6,7 +6,7 @@ use anyhow::{Result, bail};
 use clap::Args;
 use quadfill::model::ModelSpec;
 
-use super::model::ModelFlags;
+use super::model::{ModelChoice, ModelFlags};
 use super::values;
 use crate::places;
 use quadfill_lab::planted::{Coverage, Recipe, Shape};
@@ -63,7 +63,13 @@ const TEST_OBSERVATIONS: u128 = 20_000;
 
 impl SynthFlags {
     pub(crate) fn resolve(&self, seed: u64) -> Result<SynthPlan> {
-        let spec: ModelSpec = self.model.resolve()?.spec(self.dims.len(), self.rank)?;
+        let model = self.model.resolve()?;
+        if model == ModelChoice::Learned {
+            bail!(
+                "data have a kernel before it is learned: choose another --model, or write a --kernel"
+            );
+        }
+        let spec: ModelSpec = model.spec(self.dims.len(), self.rank)?;
         spec.check(&self.dims)?;
         let shape = Shape::new(&self.dims)?;
         for file in std::iter::once(&self.output).chain(&self.test) {

@@ -20,7 +20,7 @@ use super::prepare::Prepared;
 use super::summary;
 use super::watch::{Checkpoints, Watcher, checkpoint_interval};
 use crate::clock::Clock;
-use crate::flags::{FitPlan, Precision, describe};
+use crate::flags::{FitPlan, ModelChoice, Precision, describe};
 use crate::interrupt;
 use crate::output::Output;
 use crate::report::{
@@ -131,7 +131,10 @@ fn fit_in<T: Real>(plan: &FitPlan, output: Output) -> Result<FitReport> {
     let report = FitReport {
         output: plan.output.clone(),
         report: plan.report.clone(),
-        model: describe(&fit.spec.interaction),
+        model: match plan.model {
+            ModelChoice::Learned => "learned".to_owned(),
+            _ => describe(&fit.spec.interaction),
+        },
         kernel: match &fit.spec.interaction {
             Interaction::Quadratic(kernel) => Some(kernel.clone().into()),
             Interaction::Cp => None,
@@ -216,6 +219,9 @@ impl FitReport {
                 self.output.display()
             ),
         );
+        if let (true, Some(kernel)) = (self.model == "learned", &self.kernel) {
+            lines.add("kernel", kernel_in_words(kernel));
+        }
         match &self.draws {
             Some(draws) => lines.add("draws", draws.in_words(self.penalty)),
             None => lines.add("penalty", number(self.penalty)),
@@ -262,6 +268,12 @@ impl Draws {
             number(penalty)
         )
     }
+}
+
+/// A kernel as `--kernel` reads it, without the digits that say little.
+fn kernel_in_words(kernel: &[Vec<f64>]) -> String {
+    let row = |row: &Vec<f64>| row.iter().map(|&k| number(k)).collect::<Vec<_>>().join(" ");
+    kernel.iter().map(row).collect::<Vec<_>>().join("; ")
 }
 
 /// The theorem's settings and what it says of them.

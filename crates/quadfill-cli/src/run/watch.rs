@@ -148,6 +148,7 @@ fn stage_name(stage: Stage) -> &'static str {
         Stage::Exact => "exact?",
         Stage::Trim => "exact",
         Stage::Polish => "polish",
+        Stage::Kernel(_) => "kernel",
         Stage::HoldOut(_) => "hold-out",
         Stage::Refit => "all data",
         Stage::Solve => "solve",

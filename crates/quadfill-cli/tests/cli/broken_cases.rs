@@ -152,7 +152,23 @@ pub(crate) const FLAGS: &[Case] = &[
     ("fit good.csv -o m --rank 2 --rank 3", "`--rank <R>` is given more than once: give it once"),
     (
         "fit good.csv -o m --model tucker",
-        "`tucker` is no model: choose pairwise, transe, norms, matrix, cp or pairs:1-2,1-3, or write a --kernel",
+        "`tucker` is no model: choose pairwise, transe, norms, matrix, cp, learned or pairs:1-2,1-3, or write a --kernel",
+    ),
+    (
+        "fit three.csv -o m --model learned --tie 1,3",
+        "a kernel cannot be learned where modes share their factors: leave --tie out, or choose another --model",
+    ),
+    (
+        "fit good.csv -o m --model learned --solver gibbs",
+        "--model learned is not for the solvers sdp and gibbs: leave --solver out, or choose another --model",
+    ),
+    (
+        "fit good.csv -o m --model learned --implicit 0.1 --penalty 0.1",
+        "--implicit needs a kernel that is known: choose pairwise, matrix, pairs or cp for --model",
+    ),
+    (
+        "fit good.csv -o m --model learned --theory auto",
+        "the theorem is about a kernel that is known: leave --theory out or choose another --model",
     ),
     (
         "fit good.csv -o m --model pairs:1",
@@ -392,6 +408,10 @@ pub(crate) const FLAGS: &[Case] = &[
 ];
 
 pub(crate) const SYNTH: &[Case] = &[
+    (
+        "synth --dims 5,5 -m 9 -o s.csv --model learned",
+        "data have a kernel before it is learned: choose another --model, or write a --kernel",
+    ),
     ("synth --dims 5,5 -o a.tns", "--observations <M> is missing: see `quadfill synth --help`"),
     ("synth --dims 5 --observations 5 -o a.tns", "--dims 5: 1 sizes: give 2 to 8, one per mode"),
     (

@@ -406,3 +406,35 @@ fn the_demo_leaves_everything_to_look_at() {
     assert_eq!(demo["given"], 4000);
     assert_eq!(demo["cells"], 8_000_000);
 }
+
+#[test]
+fn a_learned_kernel_is_told_and_kept() {
+    let place = Place::new();
+    place.succeed(&[
+        "synth",
+        "--dims",
+        "20,20,20",
+        "--model",
+        "transe",
+        "--rank",
+        "2",
+        "--observations",
+        "500",
+        "--seed",
+        "1",
+        "-o",
+        "train.tns",
+        "--test",
+        "test.tns",
+    ]);
+    let base = ["fit", "train.tns", "-o", "model", "--model", "learned", "--rank", "2"];
+    let fit = place.json(&[&base[..], &["--test", "test.tns"]].concat());
+    assert_eq!((fit["model"].as_str(), fit["status"].as_str()), (Some("learned"), Some("exact")));
+    assert!(fit["test"]["relative_error"].as_f64().unwrap() < 1e-8);
+    // A squared distance has a diagonal.
+    assert!(fit["kernel"][0][0].as_f64().unwrap().abs() > 0.1);
+    assert_eq!(fit["kernel"], place.json(&["inspect", "model"])["kernel"]);
+    assert_eq!(fit["test"], place.json(&["evaluate", "model", "test.tns"]));
+    assert!(place.succeed(&["certify", "model", "train.tns"]).stdout.contains("certificate"));
+    assert!(place.succeed(&base).stdout.lines().any(|line| line.starts_with("kernel")));
+}

@@ -35,6 +35,7 @@ fn threads_make_no_difference_to_any_solver() {
         &["--solver", "gd", "--penalty", "0.01", "--sweeps", "60"],
         &["--solver", "lbfgs", "--penalty", "0.01", "--sweeps", "60"],
         &["--solver", "gauss-newton", "--penalty", "0.01", "--sweeps", "8"],
+        &["--model", "learned", "--path-steps", "60"],
         &["--solver", "gibbs", "--burn-in", "5", "--samples", "10", "--chains", "2"],
     ] {
         let fitted = |threads: &str| {

@@ -60,7 +60,7 @@ impl Experiment for Phase {
         for method in [Method::Als, Method::Sdp, Method::Path] {
             let seeds = match method {
                 Method::Sdp => extent.seeds(2, 4, 10),
-                Method::Als | Method::Path => extent.seeds(4, 10, 20),
+                _ => extent.seeds(4, 10, 20),
             };
             let over_ranks = ranks.iter().map(|&r| (RANKS, middle, r));
             let over_sizes = sizes.iter().map(|&d| (SIZES, d, recovery::RANK));

@@ -53,7 +53,7 @@ impl Experiment for Robustness {
             // What the floor is a multiple of hardly depends on d, and convex programs are slow.
             let (d, seeds) = match method {
                 Method::Sdp => (extent.effort.pick(30, 50, 100), extent.seeds(3, 5, 5)),
-                Method::Als | Method::Path => (d, extent.seeds(5, 5, 10)),
+                _ => (d, extent.seeds(5, 5, 10)),
             };
             for c in [5.0, 15.0] {
                 for &alpha in levels {

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use quadfill::apply::{Evaluation, Predictor};
 use quadfill::model::{ModelSpec, Offsets, Parameters};
-use quadfill::solve::{Fit, FitConfig, Observer, SdpForm, Silent, Solver};
+use quadfill::solve::{Fit, FitConfig, KernelChoice, Observer, SdpForm, Silent, Solver};
 use quadfill::{Observations, Real};
 
 use super::row::Row;
@@ -27,6 +27,8 @@ pub enum Method {
     Als,
     /// The penalty lowered step by step from where zero is optimal, with default settings.
     Path,
+    /// The path with default settings, not told the kernel.
+    Learned,
     /// The smallest trace of a positive semidefinite matrix that reproduces the data, all ranks.
     Sdp,
 }
@@ -37,6 +39,7 @@ impl Method {
         match self {
             Self::Als => "als",
             Self::Path => "path",
+            Self::Learned => "learned",
             Self::Sdp => "sdp",
         }
     }
@@ -45,6 +48,7 @@ impl Method {
     pub fn named(name: &str) -> Self {
         match name {
             "als" => Self::Als,
+            "learned" => Self::Learned,
             "sdp" => Self::Sdp,
             _ => Self::Path,
         }
@@ -119,12 +123,17 @@ impl Trialled {
     pub fn config(&self, method: Method) -> FitConfig {
         let (solver, rank) = match method {
             Method::Als => (Solver::Als, self.trial.spec.rank),
-            Method::Path => (Solver::Path, self.trial.spec.rank),
+            Method::Path | Method::Learned => (Solver::Path, self.trial.spec.rank),
             Method::Sdp => (Solver::Sdp(Some(SdpForm::Trace)), self.trial.sizes.iter().sum()),
+        };
+        let kernel = match method {
+            Method::Learned => KernelChoice::Learned,
+            _ => KernelChoice::Given,
         };
         FitConfig {
             offsets: Some(Offsets::None),
             solver,
+            kernel,
             tolerance: if method == Method::Sdp { SDP_TOLERANCE } else { 1e-7 },
             seed: self.trial.seed,
             certify: false,

@@ -174,6 +174,7 @@ fn stage_name(stage: Stage) -> String {
         Stage::Exact => "are the data exact?".to_owned(),
         Stage::Trim => "principal columns".to_owned(),
         Stage::Polish => "polish".to_owned(),
+        Stage::Kernel(number) => format!("kernel {}", number + 1),
         Stage::HoldOut(number) => format!("hold-out {}", number + 1),
         Stage::Refit => "all data".to_owned(),
         Stage::Solve => "at one penalty".to_owned(),

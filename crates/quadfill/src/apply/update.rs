@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::file::Model;
 use crate::observations::Observations;
 use crate::solve::{
-    FitConfig, Observer, Progress, ProgressNotes, RankChoice, Solver, Stage, resume,
+    FitConfig, KernelChoice, Observer, Progress, ProgressNotes, RankChoice, Solver, Stage, resume,
 };
 use quadfill_kernels::Real;
 
@@ -33,6 +33,7 @@ pub fn update<T: Real>(
         penalty: Some(notes.penalty),
         sweeps: None,
         rank: RankChoice::Given,
+        kernel: KernelChoice::Given,
         ..notes.config.clone()
     };
     let progress = Progress {

@@ -135,6 +135,39 @@ impl Kernel {
         self.entries[a * self.modes + b]
     }
 
+    /// Every entry that is not below the diagonal, as row and column.
+    pub fn distinct_entries(&self) -> Vec<(usize, usize)> {
+        (0..self.modes).flat_map(|a| (a..self.modes).map(move |b| (a, b))).collect()
+    }
+
+    /// The same with other numbers at some of the distinct entries, and below the diagonal to match.
+    #[must_use]
+    pub(crate) fn with_entries(&self, entries: &[(usize, usize)], numbers: &[f64]) -> Self {
+        let mut changed = self.clone();
+        for (&(a, b), &number) in entries.iter().zip(numbers) {
+            changed.entries[a * self.modes + b] = number;
+            changed.entries[b * self.modes + a] = number;
+        }
+        changed
+    }
+
+    /// The same for rows that are `1 / scales[a]` times as long in mode `a`.
+    #[must_use]
+    pub(crate) fn scaled(&self, scales: &[f64]) -> Self {
+        // The scales first: their product is the same both ways round, so the kernel stays symmetric.
+        Self::from_fn(self.modes, |a, b| scales[a] * scales[b] * self.get(a, b))
+    }
+
+    /// The root of the sum of all squared entries.
+    pub(crate) fn norm(&self) -> f64 {
+        self.entries.iter().map(|k| k * k).sum::<f64>().sqrt()
+    }
+
+    /// Whether any mode interacts with itself.
+    pub(crate) fn has_diagonal(&self) -> bool {
+        (0..self.modes).any(|a| self.get(a, a) != 0.0)
+    }
+
     /// Whether a mode takes part at all.
     pub fn involves(&self, mode: usize) -> bool {
         (0..self.modes).any(|b| self.get(mode, b) != 0.0)

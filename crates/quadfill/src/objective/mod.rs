@@ -7,12 +7,14 @@
 //!      + <C, U U^T>
 //! ```
 
+mod kernel;
 mod point;
 mod rows;
 mod slope;
 mod terms;
 mod zeros;
 
+pub use kernel::{KernelEntry, KernelSystem};
 pub use point::Point;
 pub use slope::DataSlope;
 pub use terms::{Incoherence, PERTURBATION_LIMIT, PenaltyScale, Perturbation};

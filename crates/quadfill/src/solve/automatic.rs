@@ -86,7 +86,7 @@ impl<T: Real> Runner<'_, T> {
         }
     }
 
-    fn split(&self, views: Views<T>) -> Result<(Views<T>, Observations<T>)> {
+    pub(super) fn split(&self, views: Views<T>) -> Result<(Views<T>, Observations<T>)> {
         let (indices, values, weights) = views.into_columns();
         let all = Observations::from_checked(self.modes.clone(), indices, values, weights);
         let (train, validation) = all.split_random(self.config.validation, self.config.seed)?;
@@ -120,7 +120,7 @@ impl<T: Real> Runner<'_, T> {
     }
 
     /// The largest rank that so many observations can tell anything about.
-    fn largest_rank(&self, views: &Views<T>) -> usize {
+    pub(super) fn largest_rank(&self, views: &Views<T>) -> usize {
         let sizes = views.sizes();
         let freedom = |rank| self.config.model.clone().with_rank(rank).degrees_of_freedom(&sizes);
         (1..=self.config.model.rank)

@@ -3,9 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::gibbs::{self, Sampling};
+use super::learned;
 use super::sdp::{self, SdpForm};
 use crate::error::{Error, Result};
-use crate::model::{Interaction, ModelSpec, Offsets};
+use crate::model::{Interaction, Kernel, ModelSpec, Offsets};
 use crate::objective::{
     Incoherence, Objective, PERTURBATION_LIMIT, PenaltyScale, Perturbation, check_zeros,
 };
@@ -88,6 +89,9 @@ pub struct FitConfig {
     /// How the number of columns is found; only the path can do it by itself.
     #[serde(default)]
     pub rank: RankChoice,
+    /// Whether the kernel is fitted too; only the modes of the model's own kernel count then.
+    #[serde(default, skip_serializing_if = "KernelChoice::is_given")]
+    pub kernel: KernelChoice,
     /// Whether the fit ends with a certificate (quadratic models only).
     #[serde(default)]
     pub certify: bool,
@@ -106,7 +110,60 @@ pub enum RankChoice {
     Auto,
 }
 
+/// Who decides which pairs of modes interact, and how strongly.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum KernelChoice {
+    /// The model says it.
+    #[default]
+    Given,
+    /// The fit finds it: a short path from each of some kernels, judged on held-out data, sweeps that
+    /// change the kernel too, and then a fit with what was found. A diagonal is learned unless there is
+    /// a bias for every label, which says the same.
+    Learned,
+}
+
+impl KernelChoice {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "the form that serde calls")]
+    fn is_given(&self) -> bool {
+        *self == Self::Given
+    }
+}
+
 impl FitConfig {
+    /// The defaults for a quadratic model whose kernel is fitted too. The fit's own model has the kernel.
+    ///
+    /// ```
+    /// use quadfill::model::{Interaction, Kernel, ModelSpec, Parameters};
+    /// use quadfill::solve::{FitConfig, Silent, Status, fit};
+    /// use quadfill::{Labels, Mode, Observations, OnDuplicate, apply::Predictor};
+    ///
+    /// // Half of the cells of a tensor of squared distances: the diagonal of the kernel is not zero.
+    /// let truth = ModelSpec::quadratic(Kernel::transe(3), 1);
+    /// let rows = Parameters::<f64>::random(&truth, &[9, 9, 9], 1.0, 5);
+    /// let cells: Vec<[u32; 3]> = (0..729).step_by(2).map(|c| [c / 81, c / 9 % 9, c % 9]).collect();
+    /// let values = cells.iter().map(|cell| Predictor::new(&truth, &rows).cell(cell)).collect();
+    /// let columns = (0..3).map(|mode| cells.iter().map(|cell| cell[mode]).collect()).collect();
+    /// let modes = ["a", "b", "c"].map(|name| Mode::new(name, Labels::range(9))).to_vec();
+    /// let data = Observations::new(modes, columns, values, None, OnDuplicate::Error)?;
+    ///
+    /// let fit = fit(data, &FitConfig::learned(3, 1), &mut Silent)?;
+    /// assert_eq!(fit.status, Status::Exact);
+    /// let Interaction::Quadratic(kernel) = &fit.spec.interaction else { unreachable!() };
+    /// assert!(kernel.get(0, 0) * kernel.get(2, 2) > 0.0);
+    /// # Ok::<(), quadfill::Error>(())
+    /// ```
+    pub fn learned(modes: usize, rank: usize) -> Self {
+        let stand_in = ModelSpec::quadratic(Kernel::pairwise(modes), rank);
+        Self { kernel: KernelChoice::Learned, ..Self::new(stand_in) }
+    }
+
+    /// The same with a kernel that is known.
+    pub(super) fn with_kernel(&self, kernel: Kernel) -> Self {
+        let model = ModelSpec { interaction: Interaction::Quadratic(kernel), ..self.model.clone() };
+        Self { model, kernel: KernelChoice::Given, ..self.clone() }
+    }
+
     /// The defaults for a model.
     pub fn new(model: ModelSpec) -> Self {
         Self {
@@ -125,6 +182,7 @@ impl FitConfig {
             time_limit: None,
             seed: 0,
             rank: RankChoice::Given,
+            kernel: KernelChoice::Given,
             certify: true,
         }
     }
@@ -152,6 +210,9 @@ impl FitConfig {
     pub fn check(&self, sizes: &[usize]) -> Result<()> {
         let bad = |message: String| Err(Error::Setting(message));
         self.model.check(sizes)?;
+        if self.kernel == KernelChoice::Learned {
+            learned::check(self)?;
+        }
         if let Some(penalty) = self.penalty
             && !(penalty.is_finite() && penalty >= 0.0)
         {

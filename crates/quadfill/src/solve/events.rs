@@ -63,6 +63,8 @@ pub enum Stage {
     Trim,
     /// Brings the residual to working precision.
     Polish,
+    /// Looks for the kernel, which is to be learned; the number is that of the start.
+    Kernel(usize),
     /// Chooses penalty and offsets on held-out data; the number is the candidate's.
     HoldOut(usize),
     /// Fits all data with what was chosen.

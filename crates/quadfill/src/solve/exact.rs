@@ -15,17 +15,17 @@ use crate::views::Views;
 use quadfill_kernels::Real;
 
 /// Columns that the first path has to spare.
-const SPARE_COLUMNS: usize = 2;
+pub(super) const SPARE_COLUMNS: usize = 2;
 /// The columns that the first path of a model has to spare; the path of CP starts from all it has.
 pub(super) fn spare_columns(spec: &ModelSpec) -> usize {
     if spec.interaction == Interaction::Cp { 0 } else { SPARE_COLUMNS }
 }
 
 /// Where the second path begins and ends, as shares of the first one's start.
-const TRIM_FIRST: f64 = 1e-2;
-const TRIM_LAST: f64 = 1e-8;
+pub(super) const TRIM_FIRST: f64 = 1e-2;
+pub(super) const TRIM_LAST: f64 = 1e-8;
 /// The most Gauss-Newton steps of a polish.
-const POLISH_STEPS: usize = 30;
+pub(super) const POLISH_STEPS: usize = 30;
 
 impl<T: Real> Runner<'_, T> {
     /// Whether it is worth trying: enough data, and nothing asked for that rules it out.

@@ -1,7 +1,10 @@
 //! The way in: which stages a fit goes through.
 
-use super::config::{FitConfig, RankChoice, Solver};
+use std::time::Instant;
+
+use super::config::{FitConfig, KernelChoice, RankChoice, Solver};
 use super::events::{Fit, Observer};
+use super::learned::Learned;
 use super::progress::Progress;
 use super::runner::Runner;
 use crate::error::Result;
@@ -68,7 +71,29 @@ fn run<T: Real>(
     };
     let views = Views::new(data);
     let before = progress.as_ref().map_or(0.0, |p| p.notes.seconds);
-    let runner = Runner::new(config, observer, before, modes);
+    if config.kernel == KernelChoice::Given {
+        return solve(views, Runner::new(config, observer, before, modes), progress);
+    }
+    let clock = Instant::now();
+    let (kernel, views, progress) = match progress.as_ref().and_then(Learned::kernel_of) {
+        Some(kernel) => (kernel, views, progress),
+        None => match Runner::new(config, observer, before, modes.clone()).learn_kernel(views)? {
+            Learned::Fitted(fit) => return Ok(*fit),
+            Learned::Kernel(kernel, views) => (kernel, views, None),
+        },
+    };
+    let config = config.with_kernel(kernel);
+    let before = before + clock.elapsed().as_secs_f64();
+    solve(views, Runner::new(&config, observer, before, modes), progress)
+}
+
+/// The stages of a fit whose kernel is known.
+fn solve<T: Real>(
+    views: Views<T>,
+    runner: Runner<'_, T>,
+    progress: Option<Progress<T>>,
+) -> Result<Fit<T>> {
+    let config = runner.config;
     match (config.solver, config.penalty) {
         (Solver::Gibbs(sampling), _) => runner.sample(&views, sampling, progress),
         (Solver::Sdp(form), _) => runner.sdp(&views, form),

@@ -122,14 +122,14 @@ fn conjugate_gradients<T: Real>(
 }
 
 /// The diagonal blocks of the Gauss-Newton matrix, one per row, factored.
-struct RowBlocks {
+pub(super) struct RowBlocks {
     unknowns: usize,
     factors: Vec<Vec<f64>>,
-    mean_diagonal: f64,
+    pub(super) mean_diagonal: f64,
 }
 
 impl RowBlocks {
-    fn new<T: Real>(objective: &Objective<'_, T>, parameters: &Parameters<T>) -> Self {
+    pub(super) fn new<T: Real>(objective: &Objective<'_, T>, parameters: &Parameters<T>) -> Self {
         let n = parameters.layout().row_unknowns();
         let size = (n + 1) * (n + 1);
         let point = objective.point(parameters);
@@ -185,7 +185,7 @@ impl RowBlocks {
         Self { unknowns: n, factors, mean_diagonal: diagonal / numbers as f64 }
     }
 
-    fn solve<T: Real>(&self, right: &Parameters<T>) -> Parameters<T> {
+    pub(super) fn solve<T: Real>(&self, right: &Parameters<T>) -> Parameters<T> {
         let n = self.unknowns;
         let mut out = right.clone();
         let rank = out.layout().rank();

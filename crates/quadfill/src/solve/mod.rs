@@ -15,6 +15,7 @@ mod gauss_newton;
 pub mod gibbs;
 mod gradient;
 mod lbfgs;
+mod learned;
 mod line;
 mod path;
 mod progress;
@@ -29,7 +30,7 @@ mod step;
 mod theory;
 mod vector;
 
-pub use config::{FitConfig, RankChoice, Solver};
+pub use config::{FitConfig, KernelChoice, RankChoice, Solver};
 pub(crate) use events::null_is_infinite;
 pub use events::{Event, Fit, Observer, PathPoint, Silent, Stage, Status};
 #[doc(hidden)]
@@ -39,6 +40,7 @@ pub use gauss_newton::GaussNewton;
 pub use gibbs::{SamplerDraws, SamplerNotes, Sampling};
 pub use gradient::GradientDescent;
 pub use lbfgs::Lbfgs;
+pub use learned::{kernel_step, learned_sweep};
 pub use progress::{Candidate, Progress, ProgressNotes, RankTrial, TrialResult};
 pub use sdp::{SdpForm, SdpReport};
 pub use step::{Als, Step, StepReport};
