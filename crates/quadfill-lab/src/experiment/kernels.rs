@@ -192,6 +192,7 @@ fn chart(rows: &[Row], method: &str) -> Chart {
             look: Look::Curve,
             colour,
         })
+        .filter(|series| !series.points.is_empty())
         .collect();
     Chart::Lines(LineChart {
         title: format!("Share of tensors recovered: {}", words::method(method)),

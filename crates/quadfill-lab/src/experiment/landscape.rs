@@ -204,7 +204,6 @@ impl Experiment for Landscape {
                 "fewest R, all starts",
                 "R of the paper",
                 "safe R",
-                "starts that reach it, by R",
             ],
             lines,
         ));
@@ -302,10 +301,6 @@ fn table(rows: &[Row]) -> Vec<Vec<String>> {
                 .map(|columns| (columns, share(&at(rows, method, &[("columns", columns)]))))
                 .collect();
             let fewest = shares.iter().rev().take_while(|(_, share)| *share == 1.0).last();
-            let by_columns: Vec<String> = shares
-                .iter()
-                .map(|(columns, share)| format!("{columns}: {:.0} %", 100.0 * share))
-                .collect();
             vec![
                 plain(first.number("d")),
                 plain(first.number("c")),
@@ -315,7 +310,6 @@ fn table(rows: &[Row]) -> Vec<Vec<String>> {
                 fewest.map_or("none".to_owned(), |(columns, _)| plain(*columns)),
                 first.count("papers_columns").to_string(),
                 first.count("safe_columns").to_string(),
-                by_columns.join(", "),
             ]
         })
         .collect()

@@ -40,9 +40,9 @@ impl Experiment for RecoveryGd {
     }
 
     fn cells(&self, extent: &Extent) -> Vec<Row> {
-        let sizes: &[usize] = extent.effort.pick(&[20, 30], &[20, 30, 50], &[20, 30, 50, 100]);
+        let sizes: &[usize] = extent.effort.pick(&[15, 30], &[20, 30, 50], &[20, 30, 50, 100]);
         let plenty: &[f64] = extent.effort.pick(
-            &[2.0, 5.0, 8.0, 10.0, 15.0, 20.0, 30.0],
+            &[2.0, 5.0, 8.0, 10.0, 15.0, 30.0],
             &[2.0, 5.0, 6.0, 8.0, 10.0, 15.0, 20.0, 25.0, 30.0],
             &[2.0, 4.0, 5.0, 6.0, 7.0, 8.0, 10.0, 15.0, 20.0, 25.0, 30.0],
         );
