@@ -105,7 +105,8 @@ fn an_experiment_leaves_results_charts_and_a_page() {
     let flags = ["reproduce", "convergence", "--quick", "--seeds", "1", "--out", "c"];
     let said = place.json(&flags);
     assert_eq!(said["experiments"][0]["experiment"].as_str(), Some("convergence"));
-    for file in ["results.json", "results.csv", "convergence.svg", "convergence.png", "report.html"]
+    for file in
+        ["results.json", "results.csv", "convergence-als.svg", "convergence-als.png", "report.html"]
     {
         assert!(place.path("c").join(file).is_file(), "{file}");
     }
