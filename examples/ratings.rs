@@ -25,12 +25,16 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let modes = data.modes().to_vec();
     let (user, count) = (data.indices(0)[0], data.len());
-    let mut seen: Vec<u32> = (0..count)
-        .filter(|&row| data.indices(0)[row] == user)
-        .map(|row| data.indices(1)[row])
-        .collect();
+    let rated: Vec<usize> = (0..count).filter(|&row| data.indices(0)[row] == user).collect();
+    let mut seen: Vec<u32> = rated.iter().map(|&row| data.indices(1)[row]).collect();
     seen.sort_unstable();
     seen.dedup();
+    // What somebody new will say: the first ratings of this user.
+    let told = &rated[..rated.len().min(10)];
+    let mut told_cells: Vec<Vec<u32>> = (0..modes.len())
+        .map(|mode| told.iter().map(|&row| data.indices(mode)[row]).collect())
+        .collect();
+    let told_stars: Vec<f64> = told.iter().map(|&row| data.values()[row]).collect();
 
     // Penalty and rank are for ratings: count-scaled, with biases. The penalty is found by hold-out.
     let mut config = FitConfig::new(ModelSpec::quadratic(Kernel::pairwise(modes.len()), 4));
@@ -68,19 +72,19 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
     }
 
-    // Somebody new, who loves the first two films.
+    // Somebody new, who has said as much as these ratings.
     let mut more = vec![Vec::new(); modes.len()];
     more[0].push("somebody new".to_owned());
     let grown = Grown::new(&modes, &model.spec.groups, &more);
     let newcomer = grown.modes[0].labels.find("somebody new").unwrap_or_default();
-    let mut cells = vec![vec![0, 0]; modes.len()];
-    (cells[0], cells[1]) = (vec![newcomer; 2], vec![0, 1]);
+    told_cells[0].fill(newcomer);
+    let count = told_stars.len();
     let told =
-        Observations::new(grown.modes.clone(), cells, vec![5.0, 5.0], None, OnDuplicate::Error)?;
+        Observations::new(grown.modes.clone(), told_cells, told_stars, None, OnDuplicate::Error)?;
     let folded = fold_in(model.grown(&grown), &told, &grown.new_labels())?;
     given[0] = newcomer;
-    println!("\nfor somebody who gave the first two films five stars:");
-    for item in Ranker::new(folded.predictor(), 1).top(&given, 3, &[0, 1]) {
+    println!("\nfor somebody new who said the same of {count} films:");
+    for item in Ranker::new(folded.predictor(), 1).top(&given, 5, &seen) {
         println!("  {:<8} {:.2}", modes[1].labels.name(item.label as usize), item.score);
     }
     Ok(())
