@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::Context;
-use quadfill::apply::{Predictor, fold_in};
+use quadfill::apply::fold_in;
 use quadfill::file::Model;
 use quadfill::model::{Kernel, ModelSpec, Offsets};
 use quadfill::objective::PenaltyScale;
@@ -122,8 +122,7 @@ pub(crate) fn quality(folder: &Path) -> anyhow::Result<()> {
     let first = fit(old, &config, &mut Silent)?;
     config.penalty = Some(first.penalty);
     let whole = fit(pick(&[0, 1])?, &config, &mut Silent)?;
-    let columns: Vec<&[u32]> = (0..2).map(|mode| asked.indices(mode)).collect();
-    let refit = Predictor::new(&whole.spec, &whole.parameters).evaluate(&columns, asked.values());
+    let refit = whole.predictor().evaluate_on(&asked);
     let modes = data.modes().to_vec();
     let model = Model::new(first, modes, Vec::new(), "stars".to_owned(), count, &config);
     let mut is_new = vec![late, vec![false; data.sizes()[1]]];
@@ -134,7 +133,7 @@ pub(crate) fn quality(folder: &Path) -> anyhow::Result<()> {
     }
     is_new[1] = seen.iter().map(|&seen| !seen).collect();
     let folded = fold_in(model, &told, &is_new)?;
-    let folded = folded.predictor().evaluate(&columns, asked.values());
+    let folded = folded.predictor().evaluate_on(&asked);
     println!(
         "MovieLens-100K, {} ratings of new users: rmse {:.4} folded in, {:.4} refitted: {:+.2} %",
         asked.len(),

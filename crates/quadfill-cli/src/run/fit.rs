@@ -8,7 +8,7 @@ use quadfill::Real;
 use quadfill::apply::Evaluation;
 use quadfill::certify::Certificate;
 use quadfill::file::{Fingerprint, Model, checkpoint_path, load_checkpoint};
-use quadfill::model::{Interaction, Offsets};
+use quadfill::model::Offsets;
 use quadfill::observations::Summary;
 use quadfill::solve::{PathPoint, Progress, Sampling, SdpForm, SdpReport, Solver, Status, Theory};
 use quadfill_io::write_atomically;
@@ -135,10 +135,7 @@ fn fit_in<T: Real>(plan: &FitPlan, output: Output) -> Result<FitReport> {
             ModelChoice::Learned => "learned".to_owned(),
             _ => describe(&fit.spec.interaction),
         },
-        kernel: match &fit.spec.interaction {
-            Interaction::Quadratic(kernel) => Some(kernel.clone().into()),
-            Interaction::Cp => None,
-        },
+        kernel: fit.spec.kernel().cloned().map(Into::into),
         rank: fit.rank(),
         offsets: fit.spec.offsets,
         penalty: fit.penalty,

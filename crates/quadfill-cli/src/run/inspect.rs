@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::Result;
 use quadfill::file::{Model, is_model};
-use quadfill::model::{Interaction, ModelSpec, Offsets};
+use quadfill::model::{ModelSpec, Offsets};
 use quadfill::observations::Summary;
 use quadfill::solve::Status;
 use quadfill_io::read;
@@ -100,10 +100,7 @@ impl ModelReport {
         let sizes: Vec<usize> = model.modes.iter().map(|mode| mode.labels.len()).collect();
         Self {
             model: describe(&spec.interaction),
-            kernel: match &spec.interaction {
-                Interaction::Quadratic(kernel) => Some(kernel.clone().into()),
-                Interaction::Cp => None,
-            },
+            kernel: spec.kernel().cloned().map(Into::into),
             rank: model.rank(),
             draws: notes.draws,
             offsets: spec.offsets,

@@ -125,8 +125,7 @@ fn from_eigenvectors(drawn: &Trialled, size: f64) -> Result<Vec<(f64, f64)>> {
     let mut objective = Objective::new(&views, &spec, 0.0, PenaltyScale::Uniform);
     let mut parameters = start::offsets_only(&spec, &views);
     let spectrum = start::Spectrum::new(&objective, &parameters, spec.rank, config.seed);
-    // Predictions about as large as the data.
-    spectrum.write_factors(&mut parameters, (size / (spec.rank as f64).sqrt() / 3.0).sqrt());
+    spectrum.write_factors(&mut parameters, start::scale(&spec, size));
     objective.set_penalty(PENALTY * spectrum.lambda_max);
     let sweep = |_| {
         let data = als::sweep(&objective, &mut parameters);

@@ -42,14 +42,12 @@ pub(super) fn fit_with_hold_out(drawn: &Trialled, seed: u64) -> Result<(Fit<f64>
     };
     let largest = largest_penalty(&config.model, data.clone(), seed);
     let (rest, held_out) = data.clone().split_random(HELD_OUT, seed)?;
-    let columns: Vec<&[u32]> =
-        (0..held_out.modes().len()).map(|mode| held_out.indices(mode)).collect();
     let (mut best, mut chosen, mut worse) = (f64::INFINITY, largest, 0);
     for share in SHARES {
         config.penalty = Some(share * largest);
         let tried = fit(rest.clone(), &config, &mut Silent)?;
         let predictor = Predictor::new(&tried.spec, &tried.parameters);
-        let error = predictor.evaluate(&columns, held_out.values()).rmse;
+        let error = predictor.evaluate_on(&held_out).rmse;
         if error < best {
             (best, chosen, worse) = (error, share * largest, 0);
         } else {

@@ -2,7 +2,7 @@
 
 use quadfill::model::Interaction;
 use quadfill::objective::PenaltyScale;
-use quadfill::solve::{Fit, FitConfig, Silent, Solver, fit};
+use quadfill::solve::{Fit, FitConfig, Sampling, Silent, Solver, fit};
 use quadfill::{Observations, Real};
 
 use crate::error::Result;
@@ -95,4 +95,10 @@ fn over_penalties<T: Real>(data: &Observations<T>, config: &FitConfig) -> Result
 /// The same settings for ALS from a random start.
 pub(super) fn from_random_start(config: FitConfig) -> FitConfig {
     FitConfig { solver: Solver::Als, sweeps: Some(SWEEPS), certify: false, ..config }
+}
+
+/// Draws: with few observations the posterior has several hills, a chain stays on one of them, and
+/// several cost little.
+pub(super) fn sampler(few: bool) -> Solver {
+    Solver::Gibbs(Sampling { chains: if few { 4 } else { 1 }, ..Sampling::default() })
 }

@@ -69,6 +69,22 @@ impl ModelSpec {
         Self { interaction: Interaction::Quadratic(kernel), rank, offsets: Offsets::None, groups }
     }
 
+    /// The kernel, where the model has one.
+    ///
+    /// ```
+    /// use quadfill::model::{Kernel, ModelSpec};
+    ///
+    /// let pairwise = ModelSpec::quadratic(Kernel::pairwise(3), 5);
+    /// assert_eq!(pairwise.kernel(), Some(&Kernel::pairwise(3)));
+    /// assert_eq!(ModelSpec::cp(3, 5).kernel(), None);
+    /// ```
+    pub fn kernel(&self) -> Option<&Kernel> {
+        match &self.interaction {
+            Interaction::Quadratic(kernel) => Some(kernel),
+            Interaction::Cp => None,
+        }
+    }
+
     /// A CP model without offsets or shared factors.
     pub fn cp(modes: usize, rank: usize) -> Self {
         let groups = (0..modes).collect();

@@ -53,10 +53,7 @@ impl<T: Real> Cell<'_, T> {
 impl<T: Real> Objective<'_, T> {
     /// The kernel, where the model has one.
     pub fn kernel(&self) -> Option<&Kernel> {
-        match &self.spec.interaction {
-            Interaction::Quadratic(kernel) => Some(kernel),
-            Interaction::Cp => None,
-        }
+        self.spec.kernel()
     }
 
     /// Changes the kernel, keeping everything else.

@@ -19,7 +19,7 @@ use rayon::prelude::*;
 use super::Objective;
 use super::point::Point;
 use crate::error::{Error, Result};
-use crate::model::{Interaction, Kernel, ModelSpec, Offsets, Parameters};
+use crate::model::{Kernel, ModelSpec, Offsets, Parameters};
 use crate::observations::Observations;
 use crate::views::Segment;
 use quadfill_kernels::cells::{Form, ModeContext, RowCells, Workspace};
@@ -46,9 +46,7 @@ pub(crate) fn check_zeros(spec: &ModelSpec, offsets: Option<Offsets>, weight: f6
             "a weight of {weight} for unobserved cells makes no sense: give a number above 0"
         )));
     }
-    if let Interaction::Quadratic(kernel) = &spec.interaction
-        && (0..kernel.modes()).any(|mode| kernel.get(mode, mode) != 0.0)
-    {
+    if spec.kernel().is_some_and(Kernel::has_diagonal) {
         return bad(
             "unobserved cells can be zeros for pairwise, matrix, pairs and cp only: for models with \
              a diagonal, such as transe, use --negatives",
@@ -225,10 +223,7 @@ struct AllCells<'a> {
 
 impl<'a> AllCells<'a> {
     fn new<T: Real>(spec: &'a ModelSpec, parameters: &Parameters<T>) -> Self {
-        let kernel = match &spec.interaction {
-            Interaction::Quadratic(kernel) => Some(kernel),
-            Interaction::Cp => None,
-        };
+        let kernel = spec.kernel();
         let (grams, sums) =
             (0..spec.modes()).map(|mode| row_sums(parameters, spec.groups[mode])).unzip();
         let rows = parameters.layout().rows();

@@ -65,9 +65,7 @@ impl<T: Real> Runner<'_, T> {
                 Outcome::Left(left) => left,
             },
         };
-        let (indices, values, weights) = train.into_columns();
-        let train = Observations::from_checked(self.modes.clone(), indices, values, weights);
-        let views = Views::new(train.join(validation));
+        let views = self.join(train, validation);
         self.refit(&views, chosen)
     }
 
@@ -84,6 +82,13 @@ impl<T: Real> Runner<'_, T> {
             (RankChoice::Auto, None) => self.path_steps(views) / 3,
             _ => self.path_steps(views),
         }
+    }
+
+    /// The other way round from [`Self::split`].
+    pub(super) fn join(&self, train: Views<T>, validation: Observations<T>) -> Views<T> {
+        let (indices, values, weights) = train.into_columns();
+        let train = Observations::from_checked(self.modes.clone(), indices, values, weights);
+        Views::new(train.join(validation))
     }
 
     pub(super) fn split(&self, views: Views<T>) -> Result<(Views<T>, Observations<T>)> {

@@ -2,6 +2,8 @@
 
 use rayon::prelude::*;
 
+use super::conjugate_gradients::{Enough, conjugate_gradients};
+use super::damping::Damping;
 use super::step::{Step, StepReport};
 use super::vector;
 use crate::model::Parameters;
@@ -11,7 +13,6 @@ use quadfill_kernels::cells::Workspace;
 use quadfill_kernels::{Real, cholesky};
 
 const MAX_INNER: usize = 2000;
-const MAX_TRIES: usize = 10;
 /// What conjugate gradients leave of the squared residual: Newton's method takes more steps anyway.
 const RESIDUAL: f64 = 1e-12;
 const NEWTON_RESIDUAL: f64 = 1e-4;
@@ -19,7 +20,7 @@ const NEWTON_RESIDUAL: f64 = 1e-4;
 /// Polishes a point to machine precision once it is near a minimum.
 #[derive(Debug, Default)]
 pub struct GaussNewton {
-    damping: f64,
+    damping: Damping,
     /// Whether to use the Hessian itself.
     second_order: bool,
 }
@@ -42,83 +43,34 @@ impl<T: Real> Step<T> for GaussNewton {
         let mut gradient = parameters.zeros_like();
         objective.gradient_into(parameters, &mut gradient);
         let blocks = RowBlocks::new(objective, parameters);
-        let scale = blocks.mean_diagonal;
-        for _ in 0..MAX_TRIES {
-            let direction = conjugate_gradients(
-                objective,
-                parameters,
-                &gradient,
-                &blocks,
-                self.damping * scale,
-                self.second_order,
-            );
+        let residual = if self.second_order { NEWTON_RESIDUAL } else { RESIDUAL };
+        let enough = Enough { residual, steps: MAX_INNER };
+        let second_order = self.second_order;
+        let moved = self.damping.until_down(|damping| {
+            let damping = damping * blocks.mean_diagonal;
+            let times = |search: &Parameters<T>, product: &mut Parameters<T>| {
+                if second_order {
+                    objective.hessian_vec_into(parameters, search, product);
+                } else {
+                    objective.gauss_newton_vec_into(parameters, search, product);
+                }
+                if damping > 0.0 {
+                    vector::add_scaled(product.as_mut_slice(), damping, search.as_slice());
+                }
+            };
+            let direction =
+                conjugate_gradients(&gradient, times, |right| blocks.solve(right), &enough);
             let mut moved = parameters.clone();
             moved.advance(1.0, &direction);
             let report = StepReport::at(objective, &moved);
-            if report.objective < start.objective {
-                *parameters = moved;
-                self.damping = if self.damping > 1e-12 { self.damping / 10.0 } else { 0.0 };
-                return report;
-            }
-            self.damping = if self.damping == 0.0 { 1e-6 } else { self.damping * 10.0 };
-        }
-        StepReport { stuck: true, ..start }
+            (report.objective < start.objective).then_some((moved, report))
+        });
+        let Some((moved, report)) = moved else {
+            return StepReport { stuck: true, ..start };
+        };
+        *parameters = moved;
+        report
     }
-}
-
-/// Solves `(H + damping) d = -gradient`, `H` the Gauss-Newton matrix or, of second order, the Hessian,
-/// as far as it curves upwards. Directions that change no prediction are never entered, because the
-/// gradient has no part along them.
-fn conjugate_gradients<T: Real>(
-    objective: &Objective<'_, T>,
-    parameters: &Parameters<T>,
-    gradient: &Parameters<T>,
-    blocks: &RowBlocks,
-    damping: f64,
-    second_order: bool,
-) -> Parameters<T> {
-    let mut solution = parameters.zeros_like();
-    let mut residual = gradient.clone();
-    for r in residual.as_mut_slice() {
-        *r = -*r;
-    }
-    let mut preconditioned = blocks.solve(&residual);
-    let mut search = preconditioned.clone();
-    let mut product = parameters.zeros_like();
-    let mut rho = vector::dot(residual.as_slice(), preconditioned.as_slice());
-    let start = rho;
-    let enough = if second_order { NEWTON_RESIDUAL } else { RESIDUAL };
-    for inner in 0..MAX_INNER {
-        if rho <= enough * start || rho <= 0.0 {
-            break;
-        }
-        if second_order {
-            objective.hessian_vec_into(parameters, &search, &mut product);
-        } else {
-            objective.gauss_newton_vec_into(parameters, &search, &mut product);
-        }
-        if damping > 0.0 {
-            vector::add_scaled(product.as_mut_slice(), damping, search.as_slice());
-        }
-        let curvature = vector::dot(search.as_slice(), product.as_slice());
-        if curvature <= 0.0 {
-            if inner == 0 {
-                solution = search;
-            }
-            break;
-        }
-        let length = rho / curvature;
-        vector::add_scaled(solution.as_mut_slice(), length, search.as_slice());
-        vector::add_scaled(residual.as_mut_slice(), -length, product.as_slice());
-        preconditioned = blocks.solve(&residual);
-        let next = vector::dot(residual.as_slice(), preconditioned.as_slice());
-        let keep = next / rho;
-        rho = next;
-        for (s, p) in search.as_mut_slice().iter_mut().zip(preconditioned.as_slice()) {
-            *s = T::from_f64(p.to_f64() + keep * s.to_f64());
-        }
-    }
-    solution
 }
 
 /// The diagonal blocks of the Gauss-Newton matrix, one per row, factored.

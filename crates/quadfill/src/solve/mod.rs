@@ -7,6 +7,8 @@ pub mod als;
 mod automatic;
 mod climb;
 mod config;
+mod conjugate_gradients;
+mod damping;
 mod events;
 mod exact;
 mod exact_rank;

@@ -105,6 +105,23 @@ pub fn offsets_only<T: Real>(spec: &ModelSpec, views: &Views<T>) -> Parameters<T
     parameters
 }
 
+/// How large factors are whose predictions are about as large as data of some deviation.
+///
+/// ```
+/// use quadfill::model::{Kernel, ModelSpec};
+/// use quadfill::solve::start;
+///
+/// let spec = ModelSpec::quadratic(Kernel::pairwise(3), 4);
+/// assert_eq!(start::scale(&spec, 6.0), 1.0);
+/// ```
+pub fn scale(spec: &ModelSpec, deviation: f64) -> f64 {
+    let (rank, modes) = (spec.rank as f64, spec.modes() as f64);
+    match &spec.interaction {
+        Interaction::Cp => (deviation / rank.sqrt()).powf(1.0 / modes),
+        Interaction::Quadratic(_) => (deviation / rank.sqrt() / modes).sqrt(),
+    }
+}
+
 /// A random start whose predictions are about as large as the data.
 pub fn random<T: Real>(spec: &ModelSpec, views: &Views<T>, seed: u64) -> Parameters<T> {
     let offsets = offsets_only(spec, views);
@@ -112,12 +129,7 @@ pub fn random<T: Real>(spec: &ModelSpec, views: &Views<T>, seed: u64) -> Paramet
     let mean = offsets.mean;
     views.for_each(|_, value, weight| squares += weight.to_f64() * (value.to_f64() - mean).powi(2));
     let deviation = (squares / views.total_weight().max(f64::MIN_POSITIVE)).sqrt();
-    let rank = spec.rank as f64;
-    let scale = match &spec.interaction {
-        Interaction::Cp => (deviation / rank.sqrt()).powf(1.0 / spec.modes() as f64),
-        Interaction::Quadratic(_) => (deviation / rank.sqrt() / spec.modes() as f64).sqrt(),
-    };
-    let mut parameters = Parameters::random(spec, &views.sizes(), scale, seed);
+    let mut parameters = Parameters::random(spec, &views.sizes(), scale(spec, deviation), seed);
     parameters.mean = mean;
     for (group, rows) in spec.group_sizes(&views.sizes()).into_iter().enumerate() {
         for label in 0..rows {

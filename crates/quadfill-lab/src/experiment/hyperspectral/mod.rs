@@ -10,11 +10,11 @@ use std::time::Instant;
 use quadfill::apply::Evaluation;
 use quadfill::model::{Kernel, ModelSpec, Offsets};
 use quadfill::objective::PenaltyScale;
-use quadfill::solve::{Fit, FitConfig, RankChoice, Sampling, Silent, Solver, fit};
+use quadfill::solve::{Fit, FitConfig, RankChoice, Silent, Solver, fit};
 use quadfill_io::write_npy;
 
 use super::row::Row;
-use super::tune::{Tuned, from_random_start, tuned};
+use super::tune::{Tuned, from_random_start, sampler, tuned};
 use super::{Experiment, Extent};
 use crate::error::{LabError, Result};
 use crate::report::{Block, Picture};
@@ -100,7 +100,7 @@ impl Hyperspectral {
             _ => {
                 let (train, held) = data.clone().split_random(config.validation, config.seed)?;
                 let drawing = |rank: usize| FitConfig {
-                    solver: sampler(data.len()),
+                    solver: sampler(data.len() <= MANY),
                     offsets: None,
                     certify: false,
                     model: config.model.clone().with_rank(rank),
@@ -154,7 +154,7 @@ impl Hyperspectral {
         };
         let penalty = Some(row.number("penalty"));
         let config = match row.text("solver") {
-            "gibbs" => FitConfig { solver: sampler(sample.observations.len()), ..config },
+            "gibbs" => FitConfig { solver: sampler(sample.observations.len() <= MANY), ..config },
             "als" => FitConfig { penalty, ..from_random_start(config) },
             _ => FitConfig { penalty, ..config },
         };
@@ -170,12 +170,6 @@ impl Hyperspectral {
         }
         Ok(cube)
     }
-}
-
-/// With few cells the posterior has several hills, and a chain stays on one of them.
-fn sampler(observations: usize) -> Solver {
-    let chains = if observations > MANY { 1 } else { 4 };
-    Solver::Gibbs(Sampling { chains, ..Sampling::default() })
 }
 
 /// The one with the smallest error on held-out cells.

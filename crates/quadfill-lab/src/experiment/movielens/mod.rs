@@ -7,13 +7,13 @@ use std::path::Path;
 use std::time::Instant;
 
 use quadfill::model::{Kernel, ModelSpec, Offsets};
-use quadfill::solve::{Fit, FitConfig, Sampling, Silent, Solver, fit};
+use quadfill::solve::{Fit, FitConfig, Silent, fit};
 use quadfill::{Labels, Mode, Observations, OnDuplicate};
 use quadfill_kernels::streams;
 use rand::RngExt;
 
 use super::row::Row;
-use super::tune::tuned;
+use super::tune::{sampler, tuned};
 use super::{Experiment, Extent};
 use crate::error::Result;
 use crate::report::Block;
@@ -27,6 +27,8 @@ pub(super) struct Movielens {
 
 const SPLIT_STREAM: u64 = 0x6d6f_7669;
 const DAY: i64 = 86_400;
+/// From so many ratings on several chains take too long.
+const MANY: usize = 1_000_000;
 
 /// How a model is fitted.
 const SETTINGS: [&str; 3] = [
@@ -113,9 +115,7 @@ impl Movielens {
             "paper" => fit(data, &config, &mut Silent)?,
             "biases" => tuned(&data, &FitConfig { offsets: Some(Offsets::Modes), ..config })?.fit,
             _ => {
-                // Chains that start apart find more than one long one, where they cost little.
-                let chains = if data.len() < 1_000_000 { 4 } else { 1 };
-                let solver = Solver::Gibbs(Sampling { chains, ..Sampling::default() });
+                let solver = sampler(data.len() < MANY);
                 fit(data, &FitConfig { solver, offsets: None, ..config }, &mut Silent)?
             }
         })

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::model::{Interaction, MOST_COLUMNS, ModelSpec};
+use crate::model::{Kernel, MOST_COLUMNS, ModelSpec};
 use crate::objective::PenaltyScale;
 use crate::solve::config::FitConfig;
 
@@ -85,9 +85,7 @@ pub(in crate::solve) fn check(
     if model.is_tied() {
         return bad("--solver gibbs needs factors of their own for every mode: leave --tie out");
     }
-    if let Interaction::Quadratic(kernel) = &model.interaction
-        && (0..kernel.modes()).any(|mode| kernel.get(mode, mode) != 0.0)
-    {
+    if model.kernel().is_some_and(Kernel::has_diagonal) {
         return bad("--solver gibbs is for cp and for kernels with zeros on the diagonal: choose \
                     --model pairwise, matrix, pairs or cp, or another solver");
     }

@@ -3,15 +3,15 @@
 
 use crate::model::Parameters;
 use crate::objective::{KernelEntry, KernelSystem, Objective};
+use crate::solve::conjugate_gradients::{Direction, Enough, conjugate_gradients};
+use crate::solve::damping::Damping;
 use crate::solve::gauss_newton::RowBlocks;
 use crate::solve::step::StepReport;
 use crate::solve::vector;
 use quadfill_kernels::{Real, cholesky, sum};
 
-const MAX_INNER: usize = 3000;
-const MAX_TRIES: usize = 10;
-/// What conjugate gradients leave of the squared residual.
-const RESIDUAL: f64 = 1e-14;
+/// The last digits take more than a step of the factors alone.
+const ENOUGH: Enough = Enough { residual: 1e-14, steps: 3000 };
 
 /// A direction in all parameters and in some entries of the kernel.
 #[derive(Clone)]
@@ -20,22 +20,13 @@ struct Both<T: Real> {
     entries: Vec<f64>,
 }
 
-impl<T: Real> Both<T> {
-    fn zeros_like(parameters: &Parameters<T>, entries: usize) -> Self {
-        Self { parameters: parameters.zeros_like(), entries: vec![0.0; entries] }
-    }
-
+impl<T: Real> Direction for Both<T> {
     fn dot(&self, other: &Self) -> f64 {
-        vector::dot(self.parameters.as_slice(), other.parameters.as_slice())
-            + sum::dot(&self.entries, &other.entries)
+        self.parameters.dot(&other.parameters) + sum::dot(&self.entries, &other.entries)
     }
 
-    /// `self = keep * self + add * other`.
     fn mix(&mut self, keep: f64, add: f64, other: &Self) {
-        let others = other.parameters.as_slice();
-        for (x, y) in self.parameters.as_mut_slice().iter_mut().zip(others) {
-            *x = T::from_f64(keep * x.to_f64() + add * y.to_f64());
-        }
+        self.parameters.mix(keep, add, &other.parameters);
         for (x, y) in self.entries.iter_mut().zip(&other.entries) {
             *x = keep * *x + add * y;
         }
@@ -50,7 +41,6 @@ struct Curvature<'a, 'v, T: Real> {
     system: KernelSystem,
     coupling: Vec<Parameters<T>>,
     factored: Vec<f64>,
-    damping: f64,
 }
 
 impl<'a, 'v, T: Real> Curvature<'a, 'v, T> {
@@ -77,11 +67,10 @@ impl<'a, 'v, T: Real> Curvature<'a, 'v, T> {
             at,
             system,
             factored,
-            damping: 0.0,
         }
     }
 
-    fn times(&self, direction: &Both<T>, out: &mut Both<T>) {
+    fn times(&self, damping: f64, direction: &Both<T>, out: &mut Both<T>) {
         let n = direction.entries.len();
         self.objective.gauss_newton_vec_into(self.at, &direction.parameters, &mut out.parameters);
         for (i, column) in self.coupling.iter().enumerate() {
@@ -90,8 +79,8 @@ impl<'a, 'v, T: Real> Curvature<'a, 'v, T> {
             out.entries[i] = sum::dot(&self.system.curvature[i * n..][..n], &direction.entries)
                 + vector::dot(column.as_slice(), direction.parameters.as_slice());
         }
-        if self.damping > 0.0 {
-            out.mix(1.0, self.damping * self.blocks.mean_diagonal, direction);
+        if damping > 0.0 {
+            out.mix(1.0, damping * self.blocks.mean_diagonal, direction);
         }
     }
 
@@ -101,44 +90,12 @@ impl<'a, 'v, T: Real> Curvature<'a, 'v, T> {
         cholesky::solve_factored(&self.factored, n, n, &mut entries);
         Both { parameters: self.blocks.solve(&residual.parameters), entries }
     }
-
-    /// Solves with minus the gradient on the right. Scales that move between factors and kernel change
-    /// nothing, but the gradient has no part along them, so they are never entered.
-    fn solve(&self, gradient: &Both<T>) -> Both<T> {
-        let n = gradient.entries.len();
-        let mut solution = Both::zeros_like(self.at, n);
-        let mut residual = Both::zeros_like(self.at, n);
-        residual.mix(0.0, -1.0, gradient);
-        let mut preconditioned = self.precondition(&residual);
-        let mut search = preconditioned.clone();
-        let mut product = Both::zeros_like(self.at, n);
-        let mut rho = residual.dot(&preconditioned);
-        let start = rho;
-        for _ in 0..MAX_INNER {
-            if rho <= RESIDUAL * start || rho <= 0.0 {
-                break;
-            }
-            self.times(&search, &mut product);
-            let curvature = search.dot(&product);
-            if curvature <= 0.0 {
-                break;
-            }
-            let length = rho / curvature;
-            solution.mix(1.0, length, &search);
-            residual.mix(1.0, -length, &product);
-            preconditioned = self.precondition(&residual);
-            let next = residual.dot(&preconditioned);
-            search.mix(next / rho, 1.0, &preconditioned);
-            rho = next;
-        }
-        solution
-    }
 }
 
 /// Joint steps, with the damping that the last one needed.
 #[derive(Debug, Default)]
 pub(super) struct JointStep {
-    damping: f64,
+    damping: Damping,
 }
 
 impl JointStep {
@@ -152,13 +109,14 @@ impl JointStep {
         let start = StepReport::at(objective, parameters);
         let kernel = objective.kernel().expect("a quadratic model").clone();
         let fixed = objective.clone();
-        let mut curvature = Curvature::new(&fixed, parameters, entries);
-        let mut gradient = Both::zeros_like(parameters, entries.len());
-        fixed.gradient_into(parameters, &mut gradient.parameters);
-        gradient.entries.clone_from(&curvature.system.gradient);
-        for _ in 0..MAX_TRIES {
-            curvature.damping = self.damping;
-            let direction = curvature.solve(&gradient);
+        let curvature = Curvature::new(&fixed, parameters, entries);
+        let mut gradient = parameters.zeros_like();
+        fixed.gradient_into(parameters, &mut gradient);
+        let gradient = Both { parameters: gradient, entries: curvature.system.gradient.clone() };
+        let moved = self.damping.until_down(|damping| {
+            let times = |search: &Both<T>, out: &mut Both<T>| curvature.times(damping, search, out);
+            let precondition = |residual: &Both<T>| curvature.precondition(residual);
+            let direction = conjugate_gradients(&gradient, times, precondition, &ENOUGH);
             let mut moved = parameters.clone();
             moved.advance(1.0, &direction.parameters);
             let numbers: Vec<f64> = entries
@@ -168,14 +126,13 @@ impl JointStep {
                 .collect();
             objective.set_kernel(kernel.with_entries(entries, &numbers));
             let report = StepReport::at(objective, &moved);
-            if report.objective < start.objective {
-                *parameters = moved;
-                self.damping = if self.damping > 1e-12 { self.damping / 10.0 } else { 0.0 };
-                return report;
-            }
-            self.damping = if self.damping == 0.0 { 1e-6 } else { self.damping * 10.0 };
-        }
-        objective.set_kernel(kernel);
-        StepReport { stuck: true, ..start }
+            (report.objective < start.objective).then_some((moved, report))
+        });
+        let Some((moved, report)) = moved else {
+            objective.set_kernel(kernel);
+            return StepReport { stuck: true, ..start };
+        };
+        *parameters = moved;
+        report
     }
 }

@@ -6,7 +6,6 @@ use super::starts::sign_patterns;
 use crate::error::Result;
 use crate::model::{Interaction, Kernel, ModelSpec, Offsets, Parameters};
 use crate::objective::Objective;
-use crate::observations::Observations;
 use crate::solve::config::RankChoice;
 use crate::solve::events::{Fit, Stage, Status};
 use crate::solve::exact::{POLISH_STEPS, TRIM_FIRST, TRIM_LAST};
@@ -56,9 +55,7 @@ impl<T: Real> Runner<'_, T> {
             let fit = self.finish(&objective, progress, status, best.path, Some(best.rmse));
             return Ok(Learned::Fitted(Box::new(fit)));
         }
-        let (indices, values, weights) = train.into_columns();
-        let train = Observations::from_checked(self.modes.clone(), indices, values, weights);
-        let views = Views::new(train.join(validation));
+        let views = self.join(train, validation);
         if may_be_exact && let Some(fit) = self.exact_of(&views, &found)? {
             return Ok(Learned::Fitted(Box::new(fit)));
         }
@@ -281,10 +278,10 @@ fn balanced<T: Real>(kernel: &Kernel, parameters: &Parameters<T>) -> (Kernel, Pa
 impl<T: Real> Learned<T> {
     /// The kernel of a model that a fit is to go on with.
     pub(in crate::solve) fn kernel_of(progress: &Progress<T>) -> Option<Kernel> {
-        match (&progress.notes.stage, &progress.notes.spec.interaction) {
+        match progress.notes.stage {
             // The search starts over: it is short.
-            (Stage::Kernel(_), _) | (_, Interaction::Cp) => None,
-            (_, Interaction::Quadratic(kernel)) => Some(kernel.clone()),
+            Stage::Kernel(_) => None,
+            _ => progress.notes.spec.kernel().cloned(),
         }
     }
 }

@@ -5,7 +5,7 @@ use super::kernel_step::learned_sweep;
 use crate::apply::Predictor;
 use crate::error::Result;
 use crate::model::{
-    Interaction, Kernel, ModelSpec, Offsets, Parameters, keep_principal, rotate_to_principal_axes,
+    Kernel, ModelSpec, Offsets, Parameters, keep_principal, rotate_to_principal_axes,
 };
 use crate::objective::{KernelEntry, Objective};
 use crate::observations::Observations;
@@ -44,7 +44,7 @@ pub(super) struct Found<T: Real> {
 
 impl<T: Real> Found<T> {
     pub(super) fn kernel(&self) -> &Kernel {
-        kernel_of(&self.spec)
+        self.spec.kernel().expect("only quadratic models are learned")
     }
 
     /// The model with a diagonal in the place of biases, if there is one.
@@ -53,13 +53,6 @@ impl<T: Real> Found<T> {
             biases_to_diagonal(&self.spec, self.kernel(), &self.parameters, split.train, offsets)?;
         let rmse = split.rmse(&spec, &parameters);
         Some(Self { spec, parameters, rmse, ..self.clone() })
-    }
-}
-
-pub(super) fn kernel_of(spec: &ModelSpec) -> &Kernel {
-    match &spec.interaction {
-        Interaction::Quadratic(kernel) => kernel,
-        Interaction::Cp => panic!("only quadratic models are learned"),
     }
 }
 
@@ -77,10 +70,7 @@ pub(super) struct Split<'a, T: Real> {
 
 impl<T: Real> Split<'_, T> {
     pub(super) fn rmse(&self, spec: &ModelSpec, parameters: &Parameters<T>) -> f64 {
-        let modes = 0..self.validation.modes().len();
-        let columns: Vec<&[u32]> = modes.map(|mode| self.validation.indices(mode)).collect();
-        let values: Vec<f64> = self.validation.values().iter().map(|v| v.to_f64()).collect();
-        Predictor::new(spec, parameters).evaluate(&columns, &values).rmse
+        Predictor::new(spec, parameters).evaluate_on(self.validation).rmse
     }
 }
 
@@ -220,7 +210,7 @@ impl<T: Real> Runner<'_, T> {
         steps: &LearnedSteps<'_>,
         judge: impl FnMut(&mut Progress<T>, &StepReport) -> Verdict,
     ) -> End {
-        let entries = entries_of(kernel_of(&progress.notes.spec));
+        let entries = entries_of(objective.kernel().expect("only quadratic models are learned"));
         let mut advance = |objective: &mut Objective<'_, T>, progress: &mut Progress<T>| {
             let step = progress.notes.step;
             objective.set_penalty((steps.penalty)(step));
