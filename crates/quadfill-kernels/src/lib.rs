@@ -23,6 +23,7 @@ mod kernels;
 pub mod lanczos;
 pub mod mapped;
 pub mod peak;
+mod products;
 mod real;
 pub mod scan;
 mod simd;

@@ -68,16 +68,20 @@ pub(super) fn prefetch_picks<T: Real>(
     }
 }
 
-/// Asks for the rows of a cell to be brought near, if there is such a cell.
-#[inline(always)]
-pub(super) fn fetch_early<T: Real>(call: &Call<T>, cell: usize) {
-    if cell >= call.cells() {
-        return;
-    }
+/// Asks for the rows of some cells from `first` on to be brought near, as far as there are such cells.
+///
+/// Not inlined: it is called between pieces of work that need all registers.
+#[inline(never)]
+pub(super) fn fetch_early<T: Real>(call: &Call<T>, first: usize, cells: usize) {
+    let last = call.cells().min(first + cells);
     for b in 0..call.count {
-        if call.distant[b] {
+        if !call.distant[b] {
+            continue;
+        }
+        let factor = call.point.factors[b].as_ptr();
+        for cell in first..last {
             let row = call.row.others[cell * call.count + b] as usize;
-            let start = call.point.factors[b].as_ptr().wrapping_add(row * call.stride);
+            let start = factor.wrapping_add(row * call.stride);
             for line in (0..call.rank).step_by(T::LINE) {
                 prefetch(start.wrapping_add(line));
             }
@@ -201,7 +205,7 @@ impl<T: Real, F: LaneForm, const COUNT: usize, const VECTORS: usize> Task<T>
                 biases[k] = bias_of(&call.point.biases, &picks, count);
             }
             let starts = picks.map(|row| row * call.stride);
-            let mut sum = simd.splat(T::ZERO);
+            let mut sums = [simd.splat(T::ZERO); 2];
             for v in 0..vectors {
                 let at = v * S::LANES;
                 // SAFETY: `Call` has checked that rows are `stride` long, which is at least all
@@ -211,12 +215,13 @@ impl<T: Real, F: LaneForm, const COUNT: usize, const VECTORS: usize> Task<T>
                     lanes.own = kept[v];
                 }
                 let slope;
-                (slope, sum) = F::slope(simd, &weights, &lanes, count, sum);
+                (slope, sums) = F::slope(simd, &weights, &lanes, count, sums);
                 if let Some(slopes) = &mut slopes {
                     // SAFETY: cell `k` of the panel, which was seen to hold all cells.
                     unsafe { simd.store(slopes.as_mut_ptr().add(k * layout.stride + at), slope) };
                 }
             }
+            let sum = simd.add(sums[0], sums[1]);
             // SAFETY: `products` was seen to hold a vector per cell.
             unsafe { simd.store(products.as_mut_ptr().add(k * S::LANES), sum) };
         }

@@ -53,14 +53,15 @@ impl<V: Copy> Weights<V> {
 
 /// A form, lane by lane.
 pub(super) trait LaneForm {
-    /// The slope, and `sum` plus the products that make up the prediction.
+    /// The slope, and `sums` plus the products that make up the prediction: two sums, so that
+    /// additions wait less for one another.
     fn slope<T: Real, S: Simd<T>>(
         simd: S,
         weights: &Weights<S::Vector>,
         at: &Lanes<S::Vector>,
         count: usize,
-        sum: S::Vector,
-    ) -> (S::Vector, S::Vector);
+        sums: [S::Vector; 2],
+    ) -> (S::Vector, [S::Vector; 2]);
 
     /// The derivative along `d` of the slope, and `sum` plus the derivative of the products.
     fn turn<T: Real, S: Simd<T>>(
@@ -83,13 +84,13 @@ impl LaneForm for Product {
         _: &Weights<S::Vector>,
         at: &Lanes<S::Vector>,
         count: usize,
-        sum: S::Vector,
-    ) -> (S::Vector, S::Vector) {
+        sums: [S::Vector; 2],
+    ) -> (S::Vector, [S::Vector; 2]) {
         let mut product = at.others[0];
         for b in 1..count {
             product = simd.mul(product, at.others[b]);
         }
-        (product, simd.mul_add(at.own, product, sum))
+        (product, [simd.mul_add(at.own, product, sums[0]), sums[1]])
     }
 
     #[inline(always)]
@@ -123,8 +124,8 @@ impl<const SQUARES: bool> LaneForm for Quadratic<SQUARES> {
         weights: &Weights<S::Vector>,
         at: &Lanes<S::Vector>,
         count: usize,
-        sum: S::Vector,
-    ) -> (S::Vector, S::Vector) {
+        sums: [S::Vector; 2],
+    ) -> (S::Vector, [S::Vector; 2]) {
         let (u, v) = (at.own, &at.others);
         let mut cross = simd.mul(weights.twice_cross[0], v[0]);
         for b in 1..count {
@@ -135,18 +136,19 @@ impl<const SQUARES: bool> LaneForm for Quadratic<SQUARES> {
             slope = simd.mul_add(weights.twice_own, u, cross);
             half = simd.mul_add(weights.own, u, cross);
         }
-        let mut sum = simd.mul_add(u, half, sum);
+        let own = simd.mul_add(u, half, sums[0]);
+        let mut among = sums[1];
         if SQUARES {
-            sum = simd.mul_add(v[0], simd.mul(weights.among[0][0], v[0]), sum);
+            among = simd.mul_add(v[0], simd.mul(weights.among[0][0], v[0]), among);
         }
         for b in 1..count {
             let mut met = simd.mul(weights.among[b][0], v[0]);
             for c in 1..b + usize::from(SQUARES) {
                 met = simd.mul_add(weights.among[b][c], v[c], met);
             }
-            sum = simd.mul_add(v[b], met, sum);
+            among = simd.mul_add(v[b], met, among);
         }
-        (slope, sum)
+        (slope, [own, among])
     }
 
     #[inline(always)]

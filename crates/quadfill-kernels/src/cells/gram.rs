@@ -6,6 +6,7 @@ use super::plan::Tile;
 use super::residual::gather;
 use super::workspace::{Layout, Workspace};
 use crate::Real;
+use crate::products::add_products;
 use crate::simd::{Simd, Task};
 
 /// Panels whose sums stay in `T` before they are added to the double-precision result: few
@@ -33,7 +34,6 @@ impl<T: Real> Task<T> for NormalEquations<'_, T> {
         let panels = call.cells().div_ceil(layout.cells);
         for (panel, span) in Span::panels(call.cells(), layout).enumerate() {
             gather(simd, &call, span, layout, true, ws);
-            let next = span.first + span.cells;
             finish_panel(simd, &call, span, layout, ws);
             let triangle = Triangle {
                 layout,
@@ -43,13 +43,13 @@ impl<T: Real> Task<T> for NormalEquations<'_, T> {
                 sums: &mut ws.sums,
             };
             let tiles = ws.plan.tiles(order, S::LANES, S::REGISTERS);
+            // While the sums keep the arithmetic busy, the rows of the next panel come closer.
+            let next = span.first + span.cells;
+            let early = next < call.cells() && call.rank >= ROWS_WORTH_FETCHING_EARLY * T::LINE;
+            let share = layout.cells.div_ceil(tiles.len());
             triangle.add_tiles(simd, tiles, |done| {
-                // While the sums keep the arithmetic busy, the rows of the next panel come closer.
-                if call.rank >= ROWS_WORTH_FETCHING_EARLY * T::LINE {
-                    let share = |tile: usize| next + layout.cells * tile / tiles.len();
-                    for cell in share(done)..share(done + 1) {
-                        fetch_early(&call, cell);
-                    }
+                if early {
+                    fetch_early(&call, next + done * share, share);
                 }
             });
             if panel % PANELS_PER_FLUSH == PANELS_PER_FLUSH - 1 || panel + 1 == panels {
@@ -195,38 +195,4 @@ impl<T: Real, const ROWS: usize, const BLOCKS: usize> Task<T> for AddTile<'_, '_
             }
         }
     }
-}
-
-/// Adds, for each cell of a panel, entries `row ..` times the vectors from `column` on.
-///
-/// # Safety
-/// The panel has `cells` cells of `stride` entries, among which these are.
-#[inline(always)]
-unsafe fn add_products<T: Real, S: Simd<T>, const ROWS: usize, const BLOCKS: usize>(
-    simd: S,
-    panel: *const T,
-    cells: usize,
-    stride: usize,
-    row: usize,
-    column: usize,
-    acc: &mut [[S::Vector; BLOCKS]; ROWS],
-) {
-    let mut sums = *acc;
-    for k in 0..cells {
-        // SAFETY: the caller's promise.
-        unsafe {
-            let cell = panel.add(k * stride);
-            let mut columns = [simd.splat(T::ZERO); BLOCKS];
-            for j in 0..BLOCKS {
-                columns[j] = simd.load(cell.add(column + j * S::LANES));
-            }
-            for i in 0..ROWS {
-                let entry = simd.splat(*cell.add(row + i));
-                for j in 0..BLOCKS {
-                    sums[i][j] = simd.mul_add(entry, columns[j], sums[i][j]);
-                }
-            }
-        }
-    }
-    *acc = sums;
 }

@@ -6,7 +6,7 @@
 
 use std::cell::RefCell;
 
-use super::is_pivot;
+use super::{blocked, is_pivot};
 use crate::simd::{Simd, Task};
 use crate::{AlignedVec, Kernels};
 
@@ -15,6 +15,9 @@ pub const LANES: usize = 8;
 
 /// Rows that are eliminated together.
 const ROWS: usize = 4;
+
+/// Eight systems of a larger order do not fit the caches well, and one of them fills the vector unit.
+const MOST_INTERLEAVED: usize = 44;
 
 /// The most vectors that hold an entry of all systems.
 const MAX_PARTS: usize = 4;
@@ -57,9 +60,9 @@ pub fn solve_lanes(
 }
 
 /// The same with `noise` (`n` entries for each of the eight systems) added between the two
-/// triangular solves: where `A = L L^T`, the solution of block `l` becomes `A^-1 b + L^-T noise`.
-/// If the noise is standard normal, that is a draw from the normal distribution with precision
-/// matrix `A` and mean `A^-1 b`.
+/// triangular solves: the solution of block `l` becomes `A^-1 b + R noise`, where `R R^T = A^-1` and `R` is
+/// triangular. If the noise is standard normal, that is a draw from the normal distribution with
+/// precision matrix `A` and mean `A^-1 b`.
 ///
 /// ```
 /// use quadfill_kernels::{Kernels, cholesky};
@@ -68,7 +71,7 @@ pub fn solve_lanes(
 /// matrices[..9].copy_from_slice(&[4.0, 0.0, 0.0, 2.0, 5.0, 0.0, 8.0, 12.0, 0.0]);
 /// let mut out = vec![0.0; 16];
 /// let mut noise = vec![0.0; 16];
-/// noise[1] = 2.0; // L = [2 0; 1 2], so L^-T noise = [-0.5, 1]
+/// noise[1] = 2.0; // A = L L^T with L = [2 0; 1 2], and R = L^-T
 /// cholesky::draw_lanes(Kernels::detect(), 2, &mut matrices, 1, &noise, &mut out);
 /// assert_eq!(out[..2], [0.5, 3.0]);
 /// ```
@@ -98,6 +101,9 @@ fn solve_shifted(
     assert!((1..=LANES).contains(&count), "one to eight systems");
     assert_eq!(matrices.len(), LANES * (n + 1) * (n + 1), "eight matrices");
     assert_eq!(out.len(), LANES * n, "room for eight solutions");
+    if n > MOST_INTERLEAVED {
+        return solve_in_turn(kernels, n, matrices, count, noise, out);
+    }
     SCRATCH.with_borrow_mut(|scratch| {
         let needed = (n + 1) * (n + 1) * LANES;
         if scratch.len() < needed {
@@ -115,6 +121,26 @@ fn solve_shifted(
         }
         failed
     })
+}
+
+fn solve_in_turn(
+    kernels: Kernels,
+    n: usize,
+    matrices: &[f64],
+    count: usize,
+    noise: Option<&[f64]>,
+    out: &mut [f64],
+) -> u8 {
+    let mut failed = 0;
+    out[count * n..].fill(0.0);
+    let systems = matrices.chunks_exact((n + 1) * (n + 1)).zip(out.chunks_exact_mut(n));
+    for (l, (matrix, out)) in systems.enumerate().take(count) {
+        let noise = noise.map(|noise| &noise[l * n..][..n]);
+        if !blocked::solve(kernels, n, matrix, noise, out) {
+            failed |= 1 << l;
+        }
+    }
+    failed
 }
 
 /// Writes entry `(i, j)` of all systems next to each other; systems that are not there become

@@ -3,6 +3,7 @@
 //! A matrix counts as positive definite as long as each pivot stays above the rounding noise of
 //! the diagonal entry it came from.
 
+mod blocked;
 mod lanes;
 mod single;
 
