@@ -1,6 +1,7 @@
 //! Bars: one per name, or one per bin of a histogram.
 
 use super::axis::{Axis, plain};
+use super::font;
 use super::frame::{Frame, LABEL, Plan};
 use super::palette::Paint;
 use super::scene::{Anchor, Scene, Shape};
@@ -45,8 +46,8 @@ pub struct BarChart {
     pub bars: Vec<Bar>,
 }
 
-/// The most names below the bars.
-const MOST_NAMES: usize = 20;
+/// What is left free between two names.
+const BETWEEN_NAMES: f64 = 4.0;
 
 impl BarChart {
     pub(super) fn draw(&self) -> Scene {
@@ -61,7 +62,10 @@ impl BarChart {
             ys: heights,
             keys: Vec::new(),
         });
-        let every = count.div_ceil(MOST_NAMES).max(1);
+        // As many names as have room.
+        let widest = self.bars.iter().map(|bar| font::width(&bar.name, LABEL, false));
+        let widest = widest.fold(0.0, f64::max) + BETWEEN_NAMES;
+        let every = (widest / (frame.x.place(1.0) - frame.x.place(0.0))).ceil() as usize;
         for (place, bar) in self.bars.iter().enumerate() {
             let (left, right) = (frame.x.place(place as f64), frame.x.place(place as f64 + 1.0));
             let gap = (0.12 * (right - left)).min(6.0);
@@ -77,7 +81,7 @@ impl BarChart {
                 },
                 &bar.tip,
             );
-            if place.is_multiple_of(every) {
+            if place.is_multiple_of(every.max(1)) {
                 let at = (0.5 * (left + right), frame.bottom + 19.0);
                 frame.scene.text(at, &bar.name, LABEL, Anchor::Middle, Paint::Muted);
             }

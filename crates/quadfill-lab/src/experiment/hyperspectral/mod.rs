@@ -3,6 +3,7 @@
 mod cube;
 mod findings;
 mod pictures;
+mod sampled;
 
 use std::path::Path;
 use std::time::Instant;
@@ -36,10 +37,8 @@ const PAPER: [(f64, f64, f64); 4] =
 const FEWEST: usize = 50;
 /// The paper's rank.
 const RANK: usize = 100;
-/// Ranks that a choice on held-out cells has for CP besides that of the paper, and for draws from the
-/// posterior of both.
+/// Ranks that a choice on held-out cells has for CP besides that of the paper.
 const SMALLER_RANKS: [usize; 3] = [3, 10, 30];
-const SAMPLED_RANKS: [usize; 4] = [2, 5, 10, 20];
 /// With more cells than this a path takes fewer steps.
 const MANY: usize = 50_000;
 const STEPS_WITH_MANY: usize = 25;
@@ -97,24 +96,7 @@ impl Hyperspectral {
                 let model = config.model.clone().with_rank(rank);
                 tuned(data, &FitConfig { model, ..config.clone() })
             }),
-            _ => {
-                let (train, held) = data.clone().split_random(config.validation, config.seed)?;
-                let drawing = |rank: usize| FitConfig {
-                    solver: sampler(data.len() <= MANY),
-                    offsets: None,
-                    certify: false,
-                    model: config.model.clone().with_rank(rank),
-                    ..config.clone()
-                };
-                let mut best = best_of(SAMPLED_RANKS, |rank| {
-                    let config = drawing(rank);
-                    let fit = fit(train.clone(), &config, &mut Silent)?;
-                    let validation_rmse = fit.predictor().evaluate_on(&held).rmse;
-                    Ok(Tuned { fit, config, validation_rmse })
-                })?;
-                best.fit = fit(data.clone(), &best.config, &mut Silent)?;
-                Ok(best)
-            }
+            _ => sampled::sampled(data, &config),
         }
     }
 

@@ -91,11 +91,11 @@ fn models() -> Vec<(&'static str, &'static str)> {
 pub(super) fn blocks(rows: &[Row]) -> Vec<Block> {
     let (shares, ranks) = (numbers(rows, "p"), numbers(rows, "rank"));
     let mut blocks = vec![verdict(rows, &shares, &ranks)];
-    let top = ranks.last().copied().unwrap_or(0.0);
+    let charted = rank_of_all_settings(rows, &ranks);
     for &p in &shares {
         let words = "M is the matrix model, C is CP and Q quadratic; 20 stands for steps of 20 weeks, w for \
                      weeks, d for days, + for days, weekdays and what is known of users and movies.";
-        blocks.push(Block::figure(&format!("error-p{p}"), chart(rows, p, top), words));
+        blocks.push(Block::figure(&format!("error-p{p}"), chart(rows, p, charted), words));
     }
     blocks.push(paper_table(rows, &ranks));
     blocks.push(Block::Text(
@@ -116,6 +116,15 @@ pub(super) fn blocks(rows: &[Row]) -> Vec<Block> {
     blocks
 }
 
+/// The largest rank that was measured in all settings, or the largest of all.
+fn rank_of_all_settings(rows: &[Row], ranks: &[f64]) -> f64 {
+    let measured = |setting: &str, rank: f64| {
+        rows.iter().any(|row| row.text("setting") == setting && row.number("rank") == rank)
+    };
+    let everywhere = |rank: &&f64| SETTINGS.iter().all(|setting| measured(setting, **rank));
+    ranks.iter().rfind(everywhere).or(ranks.last()).copied().unwrap_or(0.0)
+}
+
 /// Whether the order of the paper holds.
 fn verdict(rows: &[Row], shares: &[f64], ranks: &[f64]) -> Block {
     let (mut held, mut compared) = (0, 0);
@@ -133,19 +142,7 @@ fn verdict(rows: &[Row], shares: &[f64], ranks: &[f64]) -> Block {
             }
         }
     }
-    let best = rows
-        .iter()
-        .map(|row| (row.number("mse"), row))
-        .filter(|(_, row)| Some(row.number("p")) == shares.last().copied());
-    let best = best.min_by(|x, y| x.0.total_cmp(&y.0)).map_or(String::new(), |(mse, row)| {
-        format!(
-            " The best of all at p = {} is {} ({}), rank {}: {mse:.4}.",
-            plain(row.number("p")),
-            name(row.text("model"), row.text("fields")),
-            setting_name(row.text("setting")),
-            row.count("rank")
-        )
-    });
+    let best = shares.last().and_then(|&p| best(rows, p, ranks)).unwrap_or_default();
     Block::Note(
         if held == compared { Tone::Good } else { Tone::Warn },
         format!(
@@ -153,6 +150,23 @@ fn verdict(rows: &[Row], shares: &[f64], ranks: &[f64]) -> Block {
              {held} of {compared} comparisons.{best}"
         ),
     )
+}
+
+/// What has the smallest error at `p`, repetitions taken together.
+fn best(rows: &[Row], p: f64, ranks: &[f64]) -> Option<String> {
+    let mut found: Vec<(f64, String)> = Vec::new();
+    for setting in SETTINGS {
+        for &rank in ranks {
+            for (model, fields) in models() {
+                if let Some((mean, _)) = error(rows, &Key { setting, model, fields, p, rank }) {
+                    let (what, how) = (name(model, fields), setting_name(setting));
+                    found.push((mean, format!("{what} ({how}), rank {}", plain(rank))));
+                }
+            }
+        }
+    }
+    let (mean, what) = found.into_iter().min_by(|x, y| x.0.total_cmp(&y.0))?;
+    Some(format!(" The best of all at p = {} is {what}: {mean:.4}.", plain(p)))
 }
 
 fn chart(rows: &[Row], p: f64, rank: f64) -> Chart {
