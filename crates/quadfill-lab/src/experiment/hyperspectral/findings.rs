@@ -49,24 +49,38 @@ pub(super) fn best<'a>(rows: &'a [Row], model: &str, rate: f64) -> Option<&'a Ro
         .min_by(|x, y| x.number("validation_rmse").total_cmp(&y.number("validation_rmse")))
 }
 
+/// Errors whose ratio is this close to one are called the same.
+const LEVEL: f64 = 0.01;
+
+/// At which shares of cells which model is ahead.
+fn verdict(rows: &[Row], rates: &[f64]) -> Block {
+    let (mut quadratic, mut level, mut cp) = (Vec::new(), Vec::new(), Vec::new());
+    for &rate in rates {
+        let errors = (judged(rows, "quadratic", rate), judged(rows, "cp", rate));
+        let (Some((_, ours, _)), Some((_, theirs, _))) = errors else { continue };
+        let place = match ours / theirs {
+            ratio if ratio < 1.0 - LEVEL => &mut quadratic,
+            ratio if ratio > 1.0 + LEVEL => &mut cp,
+            _ => &mut level,
+        };
+        place.push(percent(rate));
+    }
+    let tone = if quadratic.is_empty() { Tone::Warn } else { Tone::Good };
+    let parts = [
+        (quadratic, "The quadratic model is ahead at"),
+        (level, "The two are within a hundredth of each other at"),
+        (cp, "CP is ahead at"),
+    ];
+    let parts = parts.into_iter().filter(|(rates, _)| !rates.is_empty());
+    let words: Vec<String> =
+        parts.map(|(rates, words)| format!("{words} {} of the cells.", rates.join(", "))).collect();
+    Block::Note(tone, words.join(" "))
+}
+
 pub(super) fn blocks(rows: &[Row]) -> Vec<Block> {
     let rates = numbers(rows, "rate");
-    let ahead = |rate: f64| Some(judged(rows, "quadratic", rate)?.1 < judged(rows, "cp", rate)?.1);
-    let up_to = rates.iter().copied().take_while(|&rate| ahead(rate) == Some(true)).last();
-    let from = rates.iter().copied().rev().take_while(|&rate| ahead(rate) == Some(false)).last();
-    let words = match (up_to, from) {
-        (Some(up_to), Some(from)) => format!(
-            "The quadratic model is ahead up to {} of the cells, CP from {} on: with few samples a model \
-             that says less is the better one.",
-            percent(up_to),
-            percent(from)
-        ),
-        (Some(_), None) => "The quadratic model is ahead at every share of cells.".to_owned(),
-        (None, Some(_)) => "CP is ahead at every share of cells.".to_owned(),
-        (None, None) => "Neither model is ahead for few cells and the other for many.".to_owned(),
-    };
     vec![
-        Block::Note(if up_to.is_some() { Tone::Good } else { Tone::Warn }, words),
+        verdict(rows, &rates),
         Block::figure(
             "error",
             chart(rows, &rates),
@@ -154,4 +168,28 @@ fn table(rows: &[Row], rates: &[f64]) -> Block {
         lines.push(line);
     }
     Block::Table { head, rows: lines }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_verdict_names_every_share_of_cells() {
+        let rates = [0.001, 0.003, 0.1];
+        let mut rows = Vec::new();
+        for (rate, errors) in rates.into_iter().zip([[0.4, 0.401], [0.3, 0.31], [0.2, 0.1]]) {
+            for (model, error) in ["quadratic", "cp"].into_iter().zip(errors) {
+                let row = Row::new().with("model", model).with("choice", "given");
+                let row = row.with("rate", rate).with("seed", 0u64);
+                rows.push(row.with("error", error).with("validation_rmse", error));
+            }
+        }
+        let Block::Note(_, words) = verdict(&rows, &rates) else { panic!("no verdict") };
+        assert_eq!(
+            words,
+            "The quadratic model is ahead at 0.3 % of the cells. The two are within a hundredth of each other \
+             at 0.1 % of the cells. CP is ahead at 10 % of the cells."
+        );
+    }
 }
