@@ -1,4 +1,4 @@
-//! The inner loop of every matrix product: a tile of sums that stays in registers.
+//! The inner loop of Gram matrices and of the blocked Cholesky: a tile of sums that stays in registers.
 
 use crate::Real;
 use crate::simd::Simd;

@@ -81,7 +81,7 @@ impl BarChart {
                 },
                 &bar.tip,
             );
-            if place.is_multiple_of(every.max(1)) {
+            if place.is_multiple_of(every) {
                 let at = (0.5 * (left + right), frame.bottom + 19.0);
                 frame.scene.text(at, &bar.name, LABEL, Anchor::Middle, Paint::Muted);
             }
