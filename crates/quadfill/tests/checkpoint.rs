@@ -12,8 +12,8 @@ use quadfill::file::{
 };
 use quadfill::model::{Kernel, ModelSpec, Offsets, Parameters};
 use quadfill::solve::{
-    Candidate, Event, FitConfig, Observer, Progress, ProgressNotes, RankChoice, RankTrial, Solver,
-    Stage, TrialResult, fit, resume,
+    Candidate, Event, FitConfig, Observer, Progress, ProgressNotes, RankChoice, RankTrial,
+    Settling, Solver, Stage, TrialResult, fit, resume,
 };
 use quadfill::{Labels, Mode, Observations, OnDuplicate, Real};
 
@@ -53,6 +53,7 @@ fn progress<T: Real>() -> Progress<T> {
         lambda_max: 7.1e-17,
         validation_rmse: f64::INFINITY,
         path: Vec::new(),
+        settling: Some(Settling { sweeps: 3, validation_rmse: f64::INFINITY }),
     };
     Progress {
         notes: ProgressNotes {

@@ -122,6 +122,20 @@ fn noisy_data_are_fitted_to_near_the_statistical_floor() {
 }
 
 #[test]
+fn a_fit_with_columns_to_spare_stops_where_held_out_data_like_it() {
+    let spec = ModelSpec::quadratic(Kernel::pairwise(3), 15);
+    let mut planted = Planted::new(&[60, 60, 60], 2, Some(pairwise_kernel(3)), 2_500, 3);
+    planted.add_noise(1.0, 3);
+    let data = || observations::<f64>(&planted);
+    let config = FitConfig { offsets: Some(Offsets::None), ..FitConfig::new(spec) };
+    let chosen = fit(data(), &config, &mut Silent).unwrap();
+    let config = FitConfig { penalty: Some(chosen.penalty), ..config };
+    let minimum = fit(data(), &config, &mut Silent).unwrap();
+    let (chosen, minimum) = (error(&planted, &chosen), error(&planted, &minimum));
+    assert!(chosen < 0.95 * minimum, "{chosen} against {minimum} at the objective's minimum");
+}
+
+#[test]
 fn ratings_like_data_choose_offsets_by_themselves() {
     let mut planted = Planted::new(&[80, 60, 10], 2, Some(pairwise_kernel(3)), 6_000, 4);
     for (i, value) in planted.values.iter_mut().enumerate() {

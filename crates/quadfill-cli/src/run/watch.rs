@@ -149,7 +149,7 @@ fn stage_name(stage: Stage) -> &'static str {
         Stage::Trim => "exact",
         Stage::Polish => "polish",
         Stage::Kernel(_) => "kernel",
-        Stage::HoldOut(_) => "hold-out",
+        Stage::HoldOut(_) | Stage::Settle => "hold-out",
         Stage::Refit => "all data",
         Stage::Solve => "solve",
         Stage::Climb => "add columns",

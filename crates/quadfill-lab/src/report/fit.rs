@@ -176,6 +176,7 @@ fn stage_name(stage: Stage) -> String {
         Stage::Polish => "polish".to_owned(),
         Stage::Kernel(number) => format!("kernel {}", number + 1),
         Stage::HoldOut(number) => format!("hold-out {}", number + 1),
+        Stage::Settle => "hold-out, staying".to_owned(),
         Stage::Refit => "all data".to_owned(),
         Stage::Solve => "at one penalty".to_owned(),
         Stage::Climb => "adding columns".to_owned(),

@@ -6,6 +6,8 @@ use super::path::{self, Schedule};
 use super::progress::{Candidate, Progress};
 use super::ranks::{self, Trial};
 use super::runner::{Runner, Steps, Verdict};
+use super::settling;
+use super::single::Descent;
 use super::step::Als;
 use crate::apply::Predictor;
 use crate::error::Result;
@@ -18,8 +20,6 @@ use quadfill_kernels::Real;
 pub(super) const PATH_DEPTH: f64 = 1e-6;
 /// How far up the penalty of a CP model is tried.
 const PATH_HEIGHT: f64 = 1e3;
-/// The most sweeps at the chosen penalty.
-const REFIT_SETTLING: usize = 50;
 
 /// How a part of the fit ended.
 pub(super) enum Outcome<T: Real> {
@@ -134,7 +134,7 @@ impl<T: Real> Runner<'_, T> {
             .unwrap_or(1)
     }
 
-    fn spec_with(&self, offsets: Offsets, rank: usize) -> ModelSpec {
+    pub(super) fn spec_with(&self, offsets: Offsets, rank: usize) -> ModelSpec {
         self.config.model.clone().with_offsets(offsets).with_rank(rank)
     }
 
@@ -149,6 +149,10 @@ impl<T: Real> Runner<'_, T> {
         let columns: Vec<&[u32]> =
             (0..validation.modes().len()).map(|mode| validation.indices(mode)).collect();
         let values: Vec<f64> = validation.values().iter().map(|v| v.to_f64()).collect();
+        let judge = |progress: &Progress<T>| {
+            let predictor = Predictor::new(&progress.notes.spec, &progress.parameters);
+            predictor.evaluate(&columns, &values).rmse
+        };
         let count = self.hold_out_steps(train);
         loop {
             let candidates = progress.as_ref().map_or(&[][..], |p| &p.notes.candidates);
@@ -172,17 +176,13 @@ impl<T: Real> Runner<'_, T> {
             let mut steps =
                 Steps { count, solver: &mut Als, penalty: &|step| schedule.penalty(step) };
             let end = self.run(&mut objective, &mut state, &mut steps, |progress, _| {
-                let judged =
-                    Predictor::new(&spec, &progress.parameters).evaluate(&columns, &values);
-                if is_best(progress, judged.rmse) {
+                let rmse = judge(progress);
+                if is_best(progress, rmse) {
                     progress.best = Some(progress.parameters.clone());
                 }
-                let mut path = progress.notes.path.clone();
-                if let Some(last) = path.last_mut() {
-                    last.validation_rmse = Some(judged.rmse);
-                }
+                let path = path::judged(&progress.notes.path, rmse);
                 let past = path::is_past_best(&path, schedule.steps_per_decade());
-                Verdict { validation_rmse: Some(judged.rmse), leave: early && past }
+                Verdict { validation_rmse: Some(rmse), leave: early && past }
             });
             let path = state.notes.path.clone();
             if let Some(best) = path::best_point(&path) {
@@ -193,6 +193,7 @@ impl<T: Real> Runner<'_, T> {
                     lambda_max: first,
                     validation_rmse: path[best].validation_rmse.unwrap_or(f64::INFINITY),
                     path,
+                    settling: None,
                 });
             }
             if end.is_limit() {
@@ -201,17 +202,17 @@ impl<T: Real> Runner<'_, T> {
             }
             progress = Some(state);
         }
-        Ok(Outcome::Left(progress.expect("there is at least one choice")))
+        self.choose_settling(train, &judge, progress.expect("there is at least one choice"))
     }
 
     /// What did best on the held-out part, as it was fitted to the rest.
-    fn best_so_far(
+    pub(super) fn best_so_far(
         &self,
         views: &Views<T>,
         mut progress: Progress<T>,
         status: Status,
     ) -> Result<Fit<T>> {
-        let Some(best) = best_candidate(&progress) else {
+        let Some(best) = progress.notes.best_candidate().cloned() else {
             // The limit came before the first step.
             let objective =
                 self.objective(views, &progress.notes.spec, progress.notes.lambda_max)?;
@@ -225,9 +226,10 @@ impl<T: Real> Runner<'_, T> {
         Ok(self.finish(&objective, progress, status, best.path, Some(best.validation_rmse)))
     }
 
-    /// Fits all data with the penalty and the offsets that did best.
+    /// Fits all data with the penalty and the offsets that did best, by as many sweeps as led there.
     fn refit(mut self, views: &Views<T>, progress: Progress<T>) -> Result<Fit<T>> {
-        let best = best_candidate(&progress).expect("hold-out judged at least one choice");
+        let best = progress.notes.best_candidate().cloned();
+        let best = best.expect("hold-out judged at least one choice");
         let spec = self.spec_with(best.offsets, best.rank);
         let mut state = if matches!(progress.notes.stage, Stage::Refit | Stage::Solve) {
             progress
@@ -240,21 +242,21 @@ impl<T: Real> Runner<'_, T> {
             self.begin(Stage::Refit, &spec, lambda_max, parameters, Some(&progress))
         };
         let mut objective = self.objective(views, &spec, best.penalty)?;
-        let (_, status) =
-            self.descend_and_settle(&mut objective, &mut state, best.penalty, REFIT_SETTLING);
+        let way = Descent {
+            penalty: best.penalty,
+            steps: path::best_point(&best.path).map_or(1, |i| i + 1),
+            settling: best.settling.as_ref().map_or(settling::MOST, |s| s.sweeps),
+        };
+        let (_, status) = self.descend_and_settle(&mut objective, &mut state, way);
         if matches!(status, Status::SweepLimit | Status::TimeLimit)
             && state.notes.stage == Stage::Refit
         {
             return self.best_so_far(views, state, status);
         }
         let status = if status == Status::TimeLimit { status } else { Status::Validated };
-        Ok(self.finish(&objective, state, status, best.path, Some(best.validation_rmse)))
+        let rmse = best.settling.map_or(best.validation_rmse, |s| s.validation_rmse);
+        Ok(self.finish(&objective, state, status, best.path, Some(rmse)))
     }
-}
-
-fn best_candidate<T: Real>(progress: &Progress<T>) -> Option<Candidate> {
-    let candidates = progress.notes.candidates.iter();
-    candidates.min_by(|x, y| x.validation_rmse.total_cmp(&y.validation_rmse)).cloned()
 }
 
 /// Whether an error on the held-out part is smaller than any before.

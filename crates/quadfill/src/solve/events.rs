@@ -67,6 +67,8 @@ pub enum Stage {
     Kernel(usize),
     /// Chooses penalty and offsets on held-out data; the number is the candidate's.
     HoldOut(usize),
+    /// Finds out on held-out data how long to stay at the penalty that was chosen.
+    Settle,
     /// Fits all data with what was chosen.
     Refit,
     /// Runs one solver at one penalty.

@@ -23,6 +23,19 @@ pub struct Candidate {
     pub validation_rmse: f64,
     /// Its path.
     pub path: Vec<PathPoint>,
+    /// How long to stay at the best penalty, once that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub settling: Option<Settling>,
+}
+
+/// How long held-out data bear that a fit stays at its penalty.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Settling {
+    /// The sweeps, at most.
+    pub sweeps: usize,
+    /// The held-out error after them.
+    #[serde(deserialize_with = "null_is_infinite")]
+    pub validation_rmse: f64,
 }
 
 /// What became of fitting the data exactly with so many columns.
@@ -77,6 +90,19 @@ pub struct ProgressNotes {
     /// The state of a sampler.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sampler: Option<SamplerNotes>,
+}
+
+impl ProgressNotes {
+    /// The number of the candidate with the smallest held-out error.
+    pub(super) fn best_number(&self) -> Option<usize> {
+        let errors = self.candidates.iter().map(|candidate| candidate.validation_rmse);
+        errors.enumerate().min_by(|x, y| x.1.total_cmp(&y.1)).map(|(number, _)| number)
+    }
+
+    /// The candidate with the smallest held-out error.
+    pub(super) fn best_candidate(&self) -> Option<&Candidate> {
+        self.best_number().map(|number| &self.candidates[number])
+    }
 }
 
 /// A state from which a fit can be resumed, to end in the same bits.

@@ -86,6 +86,7 @@ mod tests {
                 lambda_max: 1.0,
                 validation_rmse: error(trial),
                 path: Vec::new(),
+                settling: None,
             });
         }
         let best = trials.iter().copied().min_by(|&x, &y| error(x).total_cmp(&error(y)));

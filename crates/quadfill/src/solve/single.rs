@@ -22,6 +22,17 @@ const SMALL_PENALTY: f64 = 1e-5;
 /// The most sweeps at the end of a path to a given penalty.
 const SETTLING_SWEEPS: usize = 1000;
 
+/// A way down from the start of the path.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Descent {
+    /// Where it ends.
+    pub(super) penalty: f64,
+    /// Sweeps on the way, one at each penalty.
+    pub(super) steps: usize,
+    /// The most sweeps at its end.
+    pub(super) settling: usize,
+}
+
 impl<T: Real> Runner<'_, T> {
     /// One solver from a random start at one penalty.
     pub(super) fn single(
@@ -87,25 +98,24 @@ impl<T: Real> Runner<'_, T> {
             self.begin(Stage::Refit, &spec, lambda_max, parameters, None)
         };
         let mut objective = self.objective(views, &spec, penalty)?;
-        let path = self.descend_and_settle(&mut objective, &mut progress, penalty, SETTLING_SWEEPS);
-        Ok(self.finish(&objective, progress, path.1, path.0, None))
+        let decades = (progress.notes.lambda_max / penalty).log10();
+        let share = (decades / -PATH_DEPTH.log10()).clamp(0.0, 1.0);
+        let steps = (self.path_steps(views) as f64 * share).ceil().max(1.0) as usize;
+        let way = Descent { penalty, steps, settling: SETTLING_SWEEPS };
+        let (path, status) = self.descend_and_settle(&mut objective, &mut progress, way);
+        Ok(self.finish(&objective, progress, status, path, None))
     }
 
-    /// Goes down to `penalty` from the start of the path and stays there until the objective stops
+    /// Goes down to a penalty from the start of the path and stays there until the objective stops
     /// falling. Returns the way down and the status.
     pub(super) fn descend_and_settle(
         &mut self,
         objective: &mut Objective<'_, T>,
         progress: &mut Progress<T>,
-        penalty: f64,
-        settling: usize,
+        Descent { penalty, steps, settling }: Descent,
     ) -> (Vec<PathPoint>, Status) {
         let first = progress.notes.lambda_max;
         let last = penalty.max(first * PATH_DEPTH);
-        let decades = (first / last).log10();
-        let all = self.path_steps(objective.views());
-        let share = decades / -PATH_DEPTH.log10();
-        let steps = ((all as f64 * share).ceil() as usize).clamp(1, all);
         let schedule = Schedule { first, last: last.min(first.max(penalty)), steps };
         if progress.notes.stage == Stage::Refit {
             let mut plan =
