@@ -112,7 +112,7 @@ impl Movielens {
             ..FitConfig::new(model)
         };
         Ok(match cell.text("setting") {
-            "paper" => fit(data, &config, &mut Silent)?,
+            "paper" => tuned(&data, &config)?.fit,
             "biases" => tuned(&data, &FitConfig { offsets: Some(Offsets::Modes), ..config })?.fit,
             _ => {
                 let solver = sampler(data.len() < MANY);
