@@ -131,7 +131,7 @@ fn chart(title: &str, errors: Errors, rows: &[Row], rates: &[f64]) -> LineChart 
     LineChart {
         title: title.to_owned(),
         x: Axis::log("observed cells, %").marked(&[0.1, 0.3, 1.0, 10.0]),
-        y: Axis::log("relative error").marked(&[0.05, 0.1, 0.2, 0.5, 1.0]),
+        y: Axis::log("relative error").marked(&[0.05, 0.1, 0.2, 0.3, 0.5, 1.0]),
         series: series.collect(),
         rules: Vec::new(),
     }
