@@ -3,6 +3,9 @@
 use crate::Real;
 use crate::simd::Simd;
 
+/// So few sums wait for each other: a second set of them takes every other line.
+const FEW: usize = 6;
+
 /// Adds to a tile, for each of some lines, its entries `row ..` times its vectors from `column` on.
 ///
 /// # Safety
@@ -18,7 +21,7 @@ pub(crate) unsafe fn add_products<T: Real, S: Simd<T>, const ROWS: usize, const 
     tile: &mut [[S::Vector; BLOCKS]; ROWS],
 ) {
     let mut sums = *tile;
-    for k in 0..lines {
+    let add = |k: usize, sums: &mut [[S::Vector; BLOCKS]; ROWS]| {
         // SAFETY: the caller's promise.
         unsafe {
             let line = start.add(k * stride);
@@ -33,6 +36,23 @@ pub(crate) unsafe fn add_products<T: Real, S: Simd<T>, const ROWS: usize, const 
                 }
             }
         }
+    };
+    let mut done = 0;
+    if ROWS * BLOCKS <= FEW {
+        let mut others = [[simd.splat(T::ZERO); BLOCKS]; ROWS];
+        while done + 2 <= lines {
+            add(done, &mut sums);
+            add(done + 1, &mut others);
+            done += 2;
+        }
+        for i in 0..ROWS {
+            for j in 0..BLOCKS {
+                sums[i][j] = simd.add(sums[i][j], others[i][j]);
+            }
+        }
+    }
+    for k in done..lines {
+        add(k, &mut sums);
     }
     *tile = sums;
 }

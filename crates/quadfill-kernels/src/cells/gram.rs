@@ -114,23 +114,25 @@ struct Triangle<'a, T> {
 }
 
 macro_rules! tiles {
-    ($triangle:expr, $simd:expr, $tile:expr, $($rows:literal x $blocks:literal)*) => {
-        match ($tile.rows, $tile.blocks) {
-            $(($rows, $blocks) => $simd.run(AddTile::<T, $rows, $blocks> { triangle: $triangle, tile: $tile }),)*
-            _ => unreachable!("no tile of {} x {}", $tile.rows, $tile.blocks),
+    ($simd:expr, $shape:expr, $task:expr, $($rows:literal x $blocks:literal)*) => {
+        match $shape {
+            $(($rows, $blocks) => $simd.run(AddTiles::<T, _, $rows, $blocks>($task)),)*
+            (rows, blocks) => unreachable!("no tile of {rows} x {blocks}"),
         }
     };
 }
 
 impl<T: Real> Triangle<'_, T> {
+    /// Adds up all tiles; `before` is told how many are done, before each.
     #[inline(always)]
-    fn add_tiles<S: Simd<T>>(mut self, simd: S, tiles: &[Tile], after: impl Fn(usize)) {
-        for (done, &tile) in tiles.iter().enumerate() {
-            after(done);
-            let triangle = &mut self;
+    fn add_tiles<S: Simd<T>>(mut self, simd: S, tiles: &[Tile], before: impl Fn(usize)) {
+        let mut done = 0;
+        for alike in tiles.chunk_by(|a, b| a.shape() == b.shape()) {
+            let task =
+                Alike { triangle: &mut self, tiles: alike, before: |i: usize| before(done + i) };
             // Wide tiles are for machines with many registers; the others need not compile them.
             if S::REGISTERS <= 16 {
-                tiles!(triangle, simd, tile,
+                tiles!(simd, alike[0].shape(), task,
                     1 x 1 2 x 1 3 x 1 4 x 1 5 x 1 6 x 1 7 x 1 8 x 1
                     1 x 2 2 x 2 3 x 2 4 x 2 5 x 2 6 x 2
                     1 x 3 2 x 3 3 x 3
@@ -138,7 +140,7 @@ impl<T: Real> Triangle<'_, T> {
                     1 x 5
                     1 x 6);
             } else {
-                tiles!(triangle, simd, tile,
+                tiles!(simd, alike[0].shape(), task,
                     1 x 1 2 x 1 3 x 1 4 x 1 5 x 1 6 x 1 7 x 1 8 x 1
                     9 x 1 10 x 1 11 x 1 12 x 1 13 x 1 14 x 1 15 x 1 16 x 1
                     1 x 2 2 x 2 3 x 2 4 x 2 5 x 2 6 x 2 7 x 2 8 x 2 9 x 2 10 x 2 11 x 2 12 x 2
@@ -147,50 +149,60 @@ impl<T: Real> Triangle<'_, T> {
                     1 x 5 2 x 5 3 x 5 4 x 5
                     1 x 6 2 x 6 3 x 6 4 x 6);
             }
+            done += alike.len();
         }
     }
 }
 
-/// Adds up one tile.
-struct AddTile<'s, 'a, T, const ROWS: usize, const BLOCKS: usize> {
+/// Tiles of one shape, and what is to be done before each.
+struct Alike<'s, 'a, T, F> {
     triangle: &'s mut Triangle<'a, T>,
-    tile: Tile,
+    tiles: &'s [Tile],
+    before: F,
 }
 
-impl<T: Real, const ROWS: usize, const BLOCKS: usize> Task<T> for AddTile<'_, '_, T, ROWS, BLOCKS> {
+/// Adds up tiles of one shape: the call costs as much as some cells.
+struct AddTiles<'s, 'a, T, F, const ROWS: usize, const BLOCKS: usize>(Alike<'s, 'a, T, F>);
+
+impl<T: Real, F: Fn(usize), const ROWS: usize, const BLOCKS: usize> Task<T>
+    for AddTiles<'_, '_, T, F, ROWS, BLOCKS>
+{
     type Output = ();
 
     #[inline(always)]
     fn run<S: Simd<T>>(self, simd: S) {
-        let Self { triangle, tile } = self;
+        let Alike { triangle, tiles, before } = self.0;
         let stride = triangle.layout.stride;
-        let column = tile.block * S::LANES;
-        assert!(column + BLOCKS * S::LANES <= stride && tile.row + ROWS <= stride);
         assert!(triangle.cells * stride <= triangle.panel.len());
-        assert!((tile.row + ROWS) * stride <= triangle.sums.len());
-        let mut acc = [[simd.splat(T::ZERO); BLOCKS]; ROWS];
-        // SAFETY: the assertions keep rows and columns of the tile inside the sums.
-        unsafe {
-            let corner = triangle.sums.as_mut_ptr().add(tile.row * stride + column);
-            if !triangle.afresh {
-                for i in 0..ROWS {
-                    for j in 0..BLOCKS {
-                        acc[i][j] = simd.load(corner.add(i * stride + j * S::LANES));
+        for (i, tile) in tiles.iter().enumerate() {
+            before(i);
+            let column = tile.block * S::LANES;
+            assert!(column + BLOCKS * S::LANES <= stride && tile.row + ROWS <= stride);
+            assert!((tile.row + ROWS) * stride <= triangle.sums.len());
+            let mut acc = [[simd.splat(T::ZERO); BLOCKS]; ROWS];
+            // SAFETY: the assertions keep rows and columns of the tile inside the sums.
+            unsafe {
+                let corner = triangle.sums.as_mut_ptr().add(tile.row * stride + column);
+                if !triangle.afresh {
+                    for i in 0..ROWS {
+                        for j in 0..BLOCKS {
+                            acc[i][j] = simd.load(corner.add(i * stride + j * S::LANES));
+                        }
                     }
                 }
-            }
-            add_products(
-                simd,
-                triangle.panel.as_ptr(),
-                triangle.cells,
-                stride,
-                tile.row,
-                column,
-                &mut acc,
-            );
-            for i in 0..ROWS {
-                for j in 0..BLOCKS {
-                    simd.store(corner.add(i * stride + j * S::LANES), acc[i][j]);
+                add_products(
+                    simd,
+                    triangle.panel.as_ptr(),
+                    triangle.cells,
+                    stride,
+                    tile.row,
+                    column,
+                    &mut acc,
+                );
+                for i in 0..ROWS {
+                    for j in 0..BLOCKS {
+                        simd.store(corner.add(i * stride + j * S::LANES), acc[i][j]);
+                    }
                 }
             }
         }

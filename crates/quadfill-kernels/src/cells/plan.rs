@@ -13,6 +13,14 @@ pub(super) struct Tile {
     pub(super) blocks: usize,
 }
 
+impl Tile {
+    /// Rows and vectors.
+    #[inline(always)]
+    pub(super) fn shape(&self) -> (usize, usize) {
+        (self.rows, self.blocks)
+    }
+}
+
 /// The tiles for matrices of one order and vectors of one length.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Plan {
@@ -38,6 +46,8 @@ impl Plan {
                 let blocks = row / lanes + 1;
                 cut_band(&mut self.tiles, row, rows, blocks, registers);
             }
+            // Tiles of one shape are added up together.
+            self.tiles.sort_by_key(Tile::shape);
             (self.order, self.lanes) = (order, lanes);
         }
         &self.tiles
