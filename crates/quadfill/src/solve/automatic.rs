@@ -5,7 +5,7 @@ use super::events::{Fit, Stage, Status};
 use super::path::{self, Schedule};
 use super::progress::{Candidate, Progress};
 use super::ranks::{self, Trial};
-use super::runner::{Runner, Steps, Verdict};
+use super::runner::{Runner, Steps};
 use super::settling;
 use super::single::Descent;
 use super::step::Als;
@@ -180,9 +180,8 @@ impl<T: Real> Runner<'_, T> {
                 if is_best(progress, rmse) {
                     progress.best = Some(progress.parameters.clone());
                 }
-                let path = path::judged(&progress.notes.path, rmse);
-                let past = path::is_past_best(&path, schedule.steps_per_decade());
-                Verdict { validation_rmse: Some(rmse), leave: early && past }
+                progress.notes.note_held_out(rmse);
+                early && path::is_past_best(&progress.notes.path, schedule.steps_per_decade())
             });
             let path = state.notes.path.clone();
             if let Some(best) = path::best_point(&path) {

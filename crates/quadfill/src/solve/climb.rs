@@ -7,7 +7,7 @@
 use super::events::{Fit, Stage, Status};
 use super::gauss_newton::GaussNewton;
 use super::progress::Progress;
-use super::runner::{End, Runner, Steps, Verdict};
+use super::runner::{End, Runner, Steps};
 use super::start;
 use super::step::Als;
 use crate::certify::{Slope, descent};
@@ -91,7 +91,7 @@ impl<T: Real> Runner<'_, T> {
         let end = self.run(objective, progress, &mut steps, |_, report| {
             let fall = before - report.objective;
             before = report.objective;
-            Verdict { validation_rmse: None, leave: early && fall <= LEVEL_FALL * before.abs() }
+            early && fall <= LEVEL_FALL * before.abs()
         });
         limit(end)
     }
@@ -115,7 +115,7 @@ impl<T: Real> Runner<'_, T> {
             let fall = before - report.objective;
             before = report.objective;
             let least = (10.0 * T::EPSILON).max(1e-14);
-            Verdict { validation_rmse: None, leave: fall <= least * before.abs() }
+            fall <= least * before.abs()
         });
         polish.notes.stage = Stage::Climb;
         *progress = polish;

@@ -6,7 +6,7 @@ use super::events::{PathPoint, Stage, Status};
 use super::gauss_newton::GaussNewton;
 use super::path::{self, Schedule};
 use super::progress::Progress;
-use super::runner::{End, Runner, Steps, Verdict};
+use super::runner::{End, Runner, Steps};
 use super::step::Als;
 use crate::error::Result;
 use crate::model::{Interaction, ModelSpec, Offsets, Parameters, keep_principal};
@@ -123,8 +123,7 @@ impl<T: Real> Runner<'_, T> {
         let early = self.config.tolerance > 0.0;
         let mut steps = Steps { count, solver: &mut Als, penalty: &|step| schedule.penalty(step) };
         self.run(objective, progress, &mut steps, |progress, _| {
-            let noisy = path::has_levelled_off(&progress.notes.path, per_decade, deviation);
-            Verdict { validation_rmse: None, leave: early && noisy }
+            early && path::has_levelled_off(&progress.notes.path, per_decade, deviation)
         })
     }
 
@@ -138,7 +137,7 @@ impl<T: Real> Runner<'_, T> {
         let schedule =
             Schedule { first: first * TRIM_FIRST, last: first * TRIM_LAST, steps: count };
         let mut steps = Steps { count, solver: &mut Als, penalty: &|step| schedule.penalty(step) };
-        self.run(objective, progress, &mut steps, |_, _| Verdict::default())
+        self.run(objective, progress, &mut steps, |_, _| false)
     }
 
     fn polish(
@@ -155,7 +154,7 @@ impl<T: Real> Runner<'_, T> {
             slow = if now > 0.7 * before { slow + 1 } else { 0 };
             before = now;
             let done = now < 4.0 * T::EPSILON * deviation;
-            Verdict { validation_rmse: None, leave: slow >= 3 || done }
+            slow >= 3 || done
         });
         objective.set_penalty(0.0);
     }

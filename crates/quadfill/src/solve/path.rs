@@ -48,15 +48,6 @@ pub(crate) fn is_past_best(path: &[PathPoint], per_decade: usize) -> bool {
     path.len() > best + patience && worse > path[best].validation_rmse.unwrap_or(0.0)
 }
 
-/// A path whose last point turned out to have a held-out error.
-pub(crate) fn judged(path: &[PathPoint], rmse: f64) -> Vec<PathPoint> {
-    let mut path = path.to_vec();
-    if let Some(last) = path.last_mut() {
-        last.validation_rmse = Some(rmse);
-    }
-    path
-}
-
 /// The point with the smallest held-out error.
 pub(crate) fn best_point(path: &[PathPoint]) -> Option<usize> {
     path.iter()

@@ -93,6 +93,13 @@ pub struct ProgressNotes {
 }
 
 impl ProgressNotes {
+    /// Notes the held-out error of the step that was taken last.
+    pub(super) fn note_held_out(&mut self, rmse: f64) {
+        if let Some(last) = self.path.last_mut() {
+            last.validation_rmse = Some(rmse);
+        }
+    }
+
     /// The number of the candidate with the smallest held-out error.
     pub(super) fn best_number(&self) -> Option<usize> {
         let errors = self.candidates.iter().map(|candidate| candidate.validation_rmse);

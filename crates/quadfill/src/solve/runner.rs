@@ -39,15 +39,6 @@ pub(super) enum End {
     Time,
 }
 
-/// What a judge says of a step.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Verdict {
-    /// The held-out error, where something is held out.
-    pub(super) validation_rmse: Option<f64>,
-    /// Whether to leave the stage.
-    pub(super) leave: bool,
-}
-
 /// A stage's steps: how many, the solver, and the penalty of each.
 pub(super) struct Steps<'s, T: Real> {
     pub(super) count: usize,
@@ -138,13 +129,14 @@ impl<'a, T: Real> Runner<'a, T> {
         }
     }
 
-    /// Runs a stage from wherever `progress` is.
+    /// Runs a stage from wherever `progress` is. After each step `judge` may add to its notes, and says
+    /// whether to leave.
     pub(super) fn run(
         &mut self,
         objective: &mut Objective<'_, T>,
         progress: &mut Progress<T>,
         steps: &mut Steps<'_, T>,
-        judge: impl FnMut(&mut Progress<T>, &StepReport) -> Verdict,
+        judge: impl FnMut(&mut Progress<T>, &StepReport) -> bool,
     ) -> End {
         let penalty = steps.penalty;
         let mut advance = |objective: &mut Objective<'_, T>, progress: &mut Progress<T>| {
@@ -161,7 +153,7 @@ impl<'a, T: Real> Runner<'a, T> {
         progress: &mut Progress<T>,
         count: usize,
         advance: &mut Advance<'_, T>,
-        mut judge: impl FnMut(&mut Progress<T>, &StepReport) -> Verdict,
+        mut judge: impl FnMut(&mut Progress<T>, &StepReport) -> bool,
     ) -> End {
         self.observer.event(Event::Stage { stage: progress.notes.stage, steps: count });
         while progress.notes.step < count {
@@ -186,15 +178,14 @@ impl<'a, T: Real> Runner<'a, T> {
                 validation_rmse: None,
                 seconds: notes.seconds,
             });
-            let verdict = judge(progress, &report);
+            let leave = judge(progress, &report);
             let last = progress.notes.path.len() - 1;
-            progress.notes.path[last].validation_rmse = verdict.validation_rmse;
             let (done, point) = (progress.notes.step, progress.notes.path[last]);
             self.observer.event(Event::Step { done, point });
             if report.stuck {
                 return End::Stuck;
             }
-            if verdict.leave {
+            if leave {
                 return End::Left;
             }
             // Gauss-Newton carries damping from step to step, so a polish starts over when resumed.

@@ -8,7 +8,7 @@ use super::automatic::Outcome;
 use super::events::{PathPoint, Stage, Status};
 use super::path;
 use super::progress::{Progress, Settling};
-use super::runner::{QUIET_STEPS, Runner, Steps, Verdict};
+use super::runner::{QUIET_STEPS, Runner, Steps};
 use super::step::Als;
 use crate::error::Result;
 use crate::model::Interaction;
@@ -52,10 +52,10 @@ impl<T: Real> Runner<'_, T> {
         let mut steps = Steps { count: MOST, solver: &mut Als, penalty: &|_| best.penalty };
         let end = self.run(&mut objective, &mut state, &mut steps, |progress, _| {
             let rmse = judge(progress);
-            let settled = progress.notes.quiet >= QUIET_STEPS;
-            let path = path::judged(&progress.notes.path, rmse);
-            let spoilt = is_spoilt(best.validation_rmse, &path);
-            Verdict { validation_rmse: Some(rmse), leave: early && (settled || spoilt) }
+            let notes = &mut progress.notes;
+            notes.note_held_out(rmse);
+            let settled = notes.quiet >= QUIET_STEPS;
+            early && (settled || is_spoilt(best.validation_rmse, &notes.path))
         });
         if end.is_limit() {
             let status = end.status(Status::SweepLimit);

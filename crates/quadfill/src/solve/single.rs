@@ -8,7 +8,7 @@ use super::gradient::GradientDescent;
 use super::lbfgs::Lbfgs;
 use super::path::Schedule;
 use super::progress::Progress;
-use super::runner::{QUIET_STEPS, Runner, Steps, Verdict};
+use super::runner::{QUIET_STEPS, Runner, Steps};
 use super::start;
 use super::step::{Als, Step};
 use crate::error::Result;
@@ -75,9 +75,8 @@ impl<T: Real> Runner<'_, T> {
         let penalty = objective.penalty();
         let tolerance = self.config.tolerance;
         let mut steps = Steps { count, solver, penalty: &|_| penalty };
-        let end = self.run(objective, progress, &mut steps, |progress, _| Verdict {
-            validation_rmse: None,
-            leave: tolerance > 0.0 && progress.notes.quiet >= QUIET_STEPS,
+        let end = self.run(objective, progress, &mut steps, |progress, _| {
+            tolerance > 0.0 && progress.notes.quiet >= QUIET_STEPS
         });
         end.status(Status::SweepLimit)
     }
@@ -120,7 +119,7 @@ impl<T: Real> Runner<'_, T> {
         if progress.notes.stage == Stage::Refit {
             let mut plan =
                 Steps { count: steps, solver: &mut Als, penalty: &|i| schedule.penalty(i) };
-            let end = self.run(objective, progress, &mut plan, |_, _| Verdict::default());
+            let end = self.run(objective, progress, &mut plan, |_, _| false);
             if end.is_limit() {
                 return (progress.notes.path.clone(), end.status(Status::SweepLimit));
             }

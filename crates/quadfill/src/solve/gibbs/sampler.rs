@@ -12,7 +12,7 @@ use crate::model::{Offsets, Parameters, Posterior, Strangers};
 use crate::objective::Objective;
 use crate::solve::events::{Fit, Stage, Status};
 use crate::solve::progress::Progress;
-use crate::solve::runner::{Runner, Verdict};
+use crate::solve::runner::Runner;
 use crate::solve::start;
 use crate::solve::step::StepReport;
 use crate::views::Views;
@@ -178,7 +178,7 @@ impl<T: Real> Runner<'_, T> {
             if let Some(point) = progress.notes.path.last_mut() {
                 point.penalty = penalty;
             }
-            Verdict::default()
+            false
         };
         let end = self.run_with(&mut objective, &mut progress, count, &mut advance, judge);
         self.mean_of_draws(views, &objective, progress, end.status(Status::Sampled))

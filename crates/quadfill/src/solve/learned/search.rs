@@ -11,7 +11,7 @@ use crate::solve::events::{Fit, Stage, Status};
 use crate::solve::exact::{POLISH_STEPS, TRIM_FIRST, TRIM_LAST};
 use crate::solve::path::Schedule;
 use crate::solve::progress::Progress;
-use crate::solve::runner::{Runner, Verdict};
+use crate::solve::runner::Runner;
 use crate::views::Views;
 use quadfill_kernels::Real;
 
@@ -196,7 +196,7 @@ impl<T: Real> Runner<'_, T> {
             let mut objective = self.objective(views, &found.spec, schedule.first)?;
             let sweeps =
                 LearnedSteps { count: steps, from: 0, penalty: &|step| schedule.penalty(step) };
-            self.run_learned(&mut objective, &mut progress, &sweeps, |_, _| Verdict::default());
+            self.run_learned(&mut objective, &mut progress, &sweeps, |_, _| false);
             let path = std::mem::take(&mut progress.notes.path);
             progress.notes.step = 0;
             objective.set_penalty(0.0);
@@ -231,7 +231,7 @@ impl<T: Real> Runner<'_, T> {
             slow = if now > 0.7 * before { slow + 1 } else { 0 };
             before = now;
             let done = now < 4.0 * T::EPSILON * deviation;
-            Verdict { validation_rmse: None, leave: slow >= 5 || done }
+            slow >= 5 || done
         });
     }
 }

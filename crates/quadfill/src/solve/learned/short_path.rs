@@ -15,7 +15,7 @@ use crate::solve::events::{PathPoint, Stage, Status};
 use crate::solve::exact::{SPARE_COLUMNS, TRIM_FIRST, TRIM_LAST};
 use crate::solve::path::{self, Schedule};
 use crate::solve::progress::Progress;
-use crate::solve::runner::{End, QUIET_STEPS, Runner, Verdict};
+use crate::solve::runner::{End, QUIET_STEPS, Runner};
 use crate::solve::step::StepReport;
 use crate::views::Views;
 use quadfill_kernels::Real;
@@ -124,12 +124,8 @@ impl<T: Real> Runner<'_, T> {
             if rmse < best.0 {
                 best = (rmse, penalty, notes.spec.clone(), progress.parameters.clone());
             }
-            let mut path = notes.path.clone();
-            if let Some(last) = path.last_mut() {
-                last.validation_rmse = Some(rmse);
-            }
-            let leave = path::is_past_best(&path, per_decade);
-            Verdict { validation_rmse: Some(rmse), leave }
+            progress.notes.note_held_out(rmse);
+            path::is_past_best(&progress.notes.path, per_decade)
         });
         let limit = end.is_limit().then(|| end.status(Status::SweepLimit));
         let (_, penalty, mut spec, mut parameters) = best;
@@ -184,9 +180,8 @@ impl<T: Real> Runner<'_, T> {
             penalty: &|step| schedule.penalty(step),
         };
         let level = schedule.first == schedule.last;
-        let end = self.run_learned(&mut objective, &mut progress, &steps, |progress, _| Verdict {
-            validation_rmse: None,
-            leave: level && progress.notes.quiet >= QUIET_STEPS,
+        let end = self.run_learned(&mut objective, &mut progress, &steps, |progress, _| {
+            level && progress.notes.quiet >= QUIET_STEPS
         });
         let (spec, parameters) = (progress.notes.spec, progress.parameters);
         let mut path = found.path;
@@ -208,7 +203,7 @@ impl<T: Real> Runner<'_, T> {
         objective: &mut Objective<'_, T>,
         progress: &mut Progress<T>,
         steps: &LearnedSteps<'_>,
-        judge: impl FnMut(&mut Progress<T>, &StepReport) -> Verdict,
+        judge: impl FnMut(&mut Progress<T>, &StepReport) -> bool,
     ) -> End {
         let entries = entries_of(objective.kernel().expect("only quadratic models are learned"));
         let mut advance = |objective: &mut Objective<'_, T>, progress: &mut Progress<T>| {

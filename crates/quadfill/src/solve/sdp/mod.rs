@@ -35,7 +35,7 @@ use serde::{Deserialize, Serialize};
 
 use super::config::FitConfig;
 use super::events::{Fit, Stage, Status};
-use super::runner::{Runner, Steps, Verdict};
+use super::runner::{Runner, Steps};
 use super::step::{Step, StepReport};
 use crate::error::{Error, Result};
 use crate::model::{Interaction, Offsets, Parameters};
@@ -167,10 +167,7 @@ impl<T: Real> Runner<'_, T> {
         let penalty = objective.penalty();
         let count = self.config.sweeps.unwrap_or(MOST_ITERATIONS);
         let mut steps = Steps { count, solver: &mut solver, penalty: &|_| penalty };
-        let end = self.run(&mut objective, &mut progress, &mut steps, |_, _| Verdict {
-            validation_rmse: None,
-            leave: ended.get().is_some(),
-        });
+        let end = self.run(&mut objective, &mut progress, &mut steps, |_, _| ended.get().is_some());
         if ended.get() == Some(Ended::Infeasible) {
             return Err(Error::Setting(
                 "no positive semidefinite matrix reproduces the data exactly: give --solver sdp a \
