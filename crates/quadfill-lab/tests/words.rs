@@ -58,7 +58,7 @@ fn words_are_counted_fitted_judged_and_told() {
     };
     let measured = run(words.as_ref(), &options(2), |_| {}).expect("measured");
     let rows = &measured.rows;
-    assert_eq!(rows.len(), 8);
+    assert_eq!(rows.len(), 12);
     for row in rows {
         assert_eq!((row.count("words"), row.count("vocabulary")), (30_000, 500), "{}", row.key());
         assert_eq!(row.count("semantic_questions"), 2, "{}", row.key());
@@ -77,11 +77,19 @@ fn words_are_counted_fitted_judged_and_told() {
         .fold(f64::NEG_INFINITY, f64::max);
     assert!(best > 0.3, "{best}");
 
+    // What judges is the same for every share; what is learned from grows with it.
+    let seen = |share: f64| {
+        let of_share = |row: &&Row| row.text("cells") == "observed" && row.number("share") == share;
+        rows.iter().filter(of_share).map(|row| row.number("mse_seen")).fold(f64::INFINITY, f64::min)
+    };
+    assert!(seen(0.3) < seen(0.9), "{} {}", seen(0.3), seen(0.9));
+
     let out = folder.path().join("out");
     std::fs::create_dir(&out).expect("a folder");
     write(words.as_ref(), &measured, "quadfill reproduce words", &out).expect("written");
     let page = std::fs::read_to_string(out.join("report.html")).expect("a page");
     assert!(page.contains("paper, quadratic") && page.contains("gram1-next"));
+    assert!(page.contains("are predicted better by the quadratic model from"));
 
     let plain = |rows: &[Row]| rows.iter().map(Row::without_times).collect::<Vec<_>>();
     let again = run(words.as_ref(), &options(1), |_| {}).expect("measured");

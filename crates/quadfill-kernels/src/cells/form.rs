@@ -180,6 +180,65 @@ impl<const SQUARES: bool> LaneForm for Quadratic<SQUARES> {
     }
 }
 
+/// [`Form::Quadratic`] where every two rows meet with weight one and none meets itself: the pairwise
+/// model itself, which needs additions where others need products.
+pub(super) struct Pairwise;
+
+impl Pairwise {
+    /// Whether a form is this one.
+    #[inline(always)]
+    fn is<T: Real>(form: &Form<T>) -> bool {
+        let Form::Quadratic { own, cross, among } = *form else { return false };
+        let count = cross.len();
+        let is_one = |weight: T| weight + weight == T::ONE;
+        let is_met = |(at, &weight): (usize, &T)| {
+            if at % (count + 1) == 0 { weight == T::ZERO } else { is_one(weight) }
+        };
+        own == T::ZERO
+            && cross.iter().all(|&weight| is_one(weight))
+            && among.iter().enumerate().all(is_met)
+    }
+}
+
+impl LaneForm for Pairwise {
+    #[inline(always)]
+    fn slope<T: Real, S: Simd<T>>(
+        simd: S,
+        _: &Weights<S::Vector>,
+        at: &Lanes<S::Vector>,
+        count: usize,
+        sums: [S::Vector; 2],
+    ) -> (S::Vector, [S::Vector; 2]) {
+        // Each row meets the sum of those before it.
+        let (mut slope, mut among) = (at.others[0], sums[1]);
+        for b in 1..count {
+            among = simd.mul_add(at.others[b], slope, among);
+            slope = simd.add(slope, at.others[b]);
+        }
+        (slope, [simd.mul_add(at.own, slope, sums[0]), among])
+    }
+
+    #[inline(always)]
+    fn turn<T: Real, S: Simd<T>>(
+        simd: S,
+        _: &Weights<S::Vector>,
+        at: &Lanes<S::Vector>,
+        d: &Lanes<S::Vector>,
+        count: usize,
+        sum: S::Vector,
+    ) -> (S::Vector, S::Vector) {
+        let (mut slope, mut turn, mut sum) = (at.others[0], d.others[0], sum);
+        for b in 1..count {
+            sum = simd.mul_add(d.others[b], slope, sum);
+            sum = simd.mul_add(at.others[b], turn, sum);
+            slope = simd.add(slope, at.others[b]);
+            turn = simd.add(turn, d.others[b]);
+        }
+        let sum = simd.mul_add(d.own, slope, sum);
+        (turn, simd.mul_add(at.own, turn, sum))
+    }
+}
+
 /// Something to do with a form and a number of other modes (0: any) known to the compiler.
 pub(super) trait PerForm<T: Real> {
     /// Does it.
@@ -196,6 +255,7 @@ pub(super) fn per_form<T: Real, S: Simd<T>>(
 ) {
     match *form {
         Form::Product => per_count::<T, S, Product>(simd, count, then),
+        _ if Pairwise::is(form) => per_count::<T, S, Pairwise>(simd, count, then),
         Form::Quadratic { own, among, .. } => {
             let squares = own != T::ZERO || among.iter().step_by(count + 1).any(|&x| x != T::ZERO);
             if squares {

@@ -1,5 +1,6 @@
 //! Normal equations: the Gram matrix of slopes and residuals.
 
+use super::MAX_OTHERS;
 use super::call::Call;
 use super::features::{Span, fetch_early};
 use super::plan::Tile;
@@ -32,8 +33,11 @@ impl<T: Real> Task<T> for NormalEquations<'_, T> {
         let order = call.cols() + 1;
         let layout = Layout::new::<T>(call.cols(), S::LANES);
         let panels = call.cells().div_ceil(layout.cells);
+        let is_fetched_early = call.rank >= ROWS_WORTH_FETCHING_EARLY * T::LINE;
+        let at_hand = Call { distant: [false; MAX_OTHERS], ..call };
         for (panel, span) in Span::panels(call.cells(), layout).enumerate() {
-            gather(simd, &call, span, layout, true, ws);
+            let gathered = if is_fetched_early && panel > 0 { &at_hand } else { &call };
+            gather(simd, gathered, span, layout, true, ws);
             finish_panel(simd, &call, span, layout, ws);
             let triangle = Triangle {
                 layout,
@@ -45,7 +49,7 @@ impl<T: Real> Task<T> for NormalEquations<'_, T> {
             let tiles = ws.plan.tiles(order, S::LANES, S::REGISTERS);
             // While the sums keep the arithmetic busy, the rows of the next panel come closer.
             let next = span.first + span.cells;
-            let early = next < call.cells() && call.rank >= ROWS_WORTH_FETCHING_EARLY * T::LINE;
+            let early = is_fetched_early && next < call.cells();
             let share = layout.cells.div_ceil(tiles.len());
             triangle.add_tiles(simd, tiles, |done| {
                 if early {
@@ -133,7 +137,7 @@ impl<T: Real> Triangle<'_, T> {
             // Wide tiles are for machines with many registers; the others need not compile them.
             if S::REGISTERS <= 16 {
                 tiles!(simd, alike[0].shape(), task,
-                    1 x 1 2 x 1 3 x 1 4 x 1 5 x 1 6 x 1 7 x 1 8 x 1
+                    1 x 1 2 x 1 3 x 1 4 x 1 5 x 1 6 x 1 7 x 1 8 x 1 9 x 1 10 x 1 11 x 1 12 x 1
                     1 x 2 2 x 2 3 x 2 4 x 2 5 x 2 6 x 2
                     1 x 3 2 x 3 3 x 3
                     1 x 4 2 x 4

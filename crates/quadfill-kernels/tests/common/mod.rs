@@ -20,7 +20,10 @@ pub(crate) struct Shape {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum FormShape {
     Product,
+    /// Every two rows meet with weight one.
     Pairwise,
+    /// Every two rows meet with some weight.
+    Pairs,
     Indefinite,
 }
 
@@ -28,9 +31,10 @@ pub(crate) fn shapes() -> impl Strategy<Value = Shape> {
     let form = prop_oneof![
         Just(FormShape::Product),
         Just(FormShape::Pairwise),
+        Just(FormShape::Pairs),
         Just(FormShape::Indefinite)
     ];
-    (1usize..=7, 1usize..=40, 0usize..=300, any::<[bool; 2]>(), form, any::<u64>()).prop_map(
+    (1usize..=7, 1usize..=70, 0usize..=300, any::<[bool; 2]>(), form, any::<u64>()).prop_map(
         |(others, rank, cells, [weights, biases], form, seed)| Shape {
             others,
             rank,
@@ -100,10 +104,14 @@ impl<T: Real> Problem<T> {
         let (point, direction) = (rows(), rows());
         let o = shape.others;
         let mut own_weight = draw(1)[0];
-        let cross = draw(o);
+        let mut cross = draw(o);
         let raw = draw(o * o);
         let mut among: Vec<T> = (0..o * o).map(|i| raw[i] + raw[i % o * o + i / o]).collect();
         if shape.form == FormShape::Pairwise {
+            cross.fill(T::from_f64(0.5));
+            among.fill(T::from_f64(0.5));
+        }
+        if matches!(shape.form, FormShape::Pairwise | FormShape::Pairs) {
             own_weight = T::ZERO;
             for b in 0..o {
                 among[b * o + b] = T::ZERO;
@@ -144,7 +152,7 @@ impl<T: Real> Problem<T> {
         let dir_biases: Vec<&[T]> = self.direction.biases.iter().map(|b| &b[..]).collect();
         let form = match self.shape.form {
             FormShape::Product => Form::Product,
-            FormShape::Pairwise | FormShape::Indefinite => {
+            FormShape::Pairwise | FormShape::Pairs | FormShape::Indefinite => {
                 Form::Quadratic { own: self.own_weight, cross: &self.cross, among: &self.among }
             }
         };

@@ -24,6 +24,38 @@ impl<T: Real> Observations<T> {
     /// # Ok::<(), quadfill::Error>(())
     /// ```
     pub fn split_random(self, rate: f64, seed: u64) -> Result<(Self, Self)> {
+        let mut rng = streams::stream(seed, SPLIT_STREAM, 0);
+        let moved = self.drawn_below(rate, |_| rng.random())?;
+        Ok(self.partition(&moved))
+    }
+
+    /// Like [`split_random`](Self::split_random) for symmetric data: observations with the same labels in
+    /// another order go to the same part, so that none is judged by a copy of itself.
+    ///
+    /// ```
+    /// # use quadfill::{Labels, Mode, Observations, OnDuplicate};
+    /// # let modes = vec![Mode::new("a", Labels::range(100)), Mode::new("b", Labels::range(100))];
+    /// let both_ways = vec![(0..100).collect(), (0..100).rev().collect()];
+    /// # let data = Observations::new(modes, both_ways, vec![1.0; 100], None, OnDuplicate::Error)?;
+    /// let (train, _) = data.split_symmetric(0.3, 7)?;
+    /// assert!(train.indices(0).iter().all(|&i| train.indices(0).contains(&(99 - i))));
+    /// # Ok::<(), quadfill::Error>(())
+    /// ```
+    pub fn split_symmetric(self, rate: f64, seed: u64) -> Result<(Self, Self)> {
+        let mut labels = Vec::with_capacity(self.modes.len());
+        let moved = self.drawn_below(rate, |row| {
+            labels.clear();
+            labels.extend(self.indices.iter().map(|column| u64::from(column[row])));
+            labels.sort_unstable();
+            // Few sets of labels share a number, and those that do only share a part.
+            let block = labels.iter().fold(0u64, |all, &i| all.rotate_left(21) ^ i);
+            streams::stream(seed, SPLIT_STREAM, block).random()
+        })?;
+        Ok(self.partition(&moved))
+    }
+
+    /// For which observations a number below `rate` is drawn: never for none and never for all.
+    fn drawn_below(&self, rate: f64, draw: impl FnMut(usize) -> f64) -> Result<Vec<bool>> {
         if !(rate > 0.0 && rate < 1.0) {
             return Err(Error::Setting(format!(
                 "a share of {rate} cannot be held out: choose a number between 0 and 1, such as 0.1"
@@ -34,8 +66,7 @@ impl<T: Real> Observations<T> {
                 "a single observation cannot be split: give more data, or a --penalty".to_owned(),
             ));
         }
-        let mut rng = streams::stream(seed, SPLIT_STREAM, 0);
-        let mut moved: Vec<bool> = (0..self.len()).map(|_| rng.random::<f64>() < rate).collect();
+        let mut moved: Vec<bool> = (0..self.len()).map(draw).map(|drawn| drawn < rate).collect();
         if moved.iter().all(|&m| m) {
             moved[0] = false;
         }
@@ -43,7 +74,7 @@ impl<T: Real> Observations<T> {
             let last = moved.len() - 1;
             moved[last] = true;
         }
-        Ok(self.partition(&moved))
+        Ok(moved)
     }
 
     /// Moves the share `rate` with the highest labels of `mode` (the latest, for a mode of times) to
@@ -155,6 +186,35 @@ mod tests {
                 assert_eq!((train.len(), held.len()), (1, 1));
             }
         }
+    }
+
+    #[test]
+    fn other_orders_of_the_same_labels_stay_together() {
+        let modes = ["a", "b", "c"].map(|name| Mode::new(name, Labels::range(40))).to_vec();
+        let mut columns = vec![Vec::new(); 3];
+        for i in 0..400u32 {
+            let labels = [i % 40, (7 * i + 3) % 40, (11 * i + i / 40) % 40];
+            for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
+                for (column, at) in columns.iter_mut().zip(order) {
+                    column.push(labels[at]);
+                }
+            }
+        }
+        let values = vec![1.0f64; columns[0].len()];
+        let data = Observations::new(modes, columns, values, None, OnDuplicate::Last).unwrap();
+        let (train, held) = data.split_symmetric(0.25, 5).unwrap();
+        let share = held.len() as f64 / (train.len() + held.len()) as f64;
+        assert!((0.15..0.35).contains(&share), "{share}");
+        let sets = |part: &Observations<f64>| -> std::collections::HashSet<Vec<u32>> {
+            (0..part.len())
+                .map(|row| {
+                    let mut labels: Vec<u32> = (0..3).map(|mode| part.indices(mode)[row]).collect();
+                    labels.sort_unstable();
+                    labels
+                })
+                .collect()
+        };
+        assert!(sets(&train).is_disjoint(&sets(&held)));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What the rows say about the two models.
 
-use super::MODELS;
 use super::data::WordData;
+use super::{MODELS, MOST};
 use crate::chart::{Axis, Chart, LineChart, Look, Point, Series, plain};
 use crate::experiment::grid::{numbers, texts};
 use crate::experiment::row::Row;
@@ -20,8 +20,10 @@ pub(super) fn blocks(data: &WordData, rows: &[Row]) -> Vec<Block> {
         return vec![Block::Text("Nothing was measured.".to_owned())];
     };
     let mut blocks = vec![facts(first), Block::Text(how(first))];
+    let all_triples: Vec<Row> =
+        rows.iter().filter(|row| row.number("share") >= MOST).cloned().collect();
     for window in texts(rows, "window") {
-        let chosen = Chosen::new(rows, &window);
+        let chosen = Chosen::new(&all_triples, &window);
         blocks.push(Block::Text(match window.as_str() {
             "ordered" => "Windows count in the order of the text. At the penalty chosen for each model:".to_owned(),
             _ => "Windows count for every order of their words. At the penalty chosen for each model:".to_owned(),
@@ -32,8 +34,9 @@ pub(super) fn blocks(data: &WordData, rows: &[Row]) -> Vec<Block> {
         blocks.push(chosen.by_section(data));
         blocks.push(Block::Text("Similarity by set, correlation of ranks:".to_owned()));
         blocks.push(chosen.by_set(data));
+        blocks.extend(by_share(rows, &window));
         for which in texts(rows, "cells") {
-            let here: Vec<&Row> = rows
+            let here: Vec<&Row> = all_triples
                 .iter()
                 .filter(|r| r.text("window") == window && r.text("cells") == which)
                 .collect();
@@ -63,7 +66,7 @@ fn facts(row: &Row) -> Block {
 fn how(row: &Row) -> String {
     format!(
         "Zeros take part or not: \u{201c}observed cells\u{201d} are fits to the triples that occur, with a tenth \
-         of them held out, and their error is that on the held-out ones; \u{201c}all cells\u{201d} are fits to \
+         of them held out (with all their orders, where those count), and their error is that on the held-out ones; \u{201c}all cells\u{201d} are fits to \
          every one of the {} cells, where triples that never occur are zeros that weigh as much as the others, \
          and their error is that over all cells. Values are log(1 + count). Both models are fitted by at most {} sweeps of \
          alternating least squares from a random start, with each of the same penalties, and for each \
@@ -244,6 +247,72 @@ fn correlation(row: &Row, name: &str) -> String {
     rho.map_or("none".to_owned(), |rho| format!("{rho:.3}"))
 }
 
+/// The error against the share of the triples that is learned from, and where the quadratic model
+/// has the smaller one.
+fn by_share(rows: &[Row], window: &str) -> Vec<Block> {
+    let observed: Vec<Row> = rows
+        .iter()
+        .filter(|row| row.text("window") == window && row.text("cells") == "observed")
+        .cloned()
+        .collect();
+    let error = |row: &Row| row.number("mse_held_out");
+    let best = |model: &str, share: f64| {
+        observed
+            .iter()
+            .filter(|row| row.text("model") == model && row.number("share") == share)
+            .min_by(|x, y| error(x).total_cmp(&error(y)))
+    };
+    let shares = numbers(&observed, "share");
+    let mut series = Vec::new();
+    for (colour, model) in MODELS.into_iter().enumerate() {
+        let point = |row: &Row| Point {
+            x: 100.0 * row.number("share"),
+            y: error(row),
+            bar: None,
+            tip: format!(
+                "{}: {:.4} from {} % of the triples\npenalty {}",
+                model_in_words(model),
+                error(row),
+                plain(100.0 * row.number("share")),
+                plain(row.number("penalty"))
+            ),
+        };
+        let points = shares.iter().filter_map(|&share| best(model, share)).map(point).collect();
+        let name = model_in_words(model).to_owned();
+        series.push(Series { name, points, look: Look::Curve, colour });
+    }
+    let marks: Vec<f64> = shares.iter().map(|share| 100.0 * share).collect();
+    let chart = Chart::Lines(LineChart {
+        title: "Error on held-out triples against the share that is learned from".to_owned(),
+        x: Axis::log("share of the triples (%)").marked(&marks),
+        y: Axis::linear("mean squared error"),
+        series,
+        rules: Vec::new(),
+    });
+    let name = format!("shares-{}", window.replace(' ', "-"));
+    let (mut better, mut worse) = (Vec::new(), Vec::new());
+    for &share in &shares {
+        let [Some(quadratic), Some(cp)] = MODELS.map(|model| best(model, share)) else { continue };
+        let words = format!(
+            "{} % ({:.4} against {:.4})",
+            plain(100.0 * share),
+            error(quadratic),
+            error(cp)
+        );
+        if error(quadratic) < error(cp) { better.push(words) } else { worse.push(words) }
+    }
+    let list = |words: Vec<String>| {
+        if words.is_empty() { "no share".to_owned() } else { words.join(", ") }
+    };
+    let tone = if worse.is_empty() { Tone::Good } else { Tone::Warn };
+    let verdict = format!(
+        "Held-out triples are predicted better by the quadratic model from {}, and better by CP from {}.",
+        list(better),
+        list(worse)
+    );
+    vec![Block::figure(&name, chart, ""), Block::Note(tone, verdict)]
+}
+
 /// Right answers and similarity against the penalty.
 fn by_penalty(rows: &[&Row], which: &str) -> Chart {
     let mut series = Vec::new();
@@ -287,6 +356,7 @@ fn all_tries(rows: &[Row]) -> Block {
             vec![
                 row.text("window").to_owned(),
                 which.to_owned(),
+                plain(100.0 * row.number("share")),
                 model_in_words(row.text("model")).to_owned(),
                 plain(row.number("penalty")),
                 format!("{:.4}", row.number("mse_seen")),
@@ -302,6 +372,7 @@ fn all_tries(rows: &[Row]) -> Block {
         &[
             "window",
             "cells",
+            "share (%)",
             "model",
             "penalty",
             "error seen",

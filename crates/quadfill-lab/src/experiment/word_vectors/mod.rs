@@ -23,8 +23,11 @@ pub(super) struct WordVectors {
     data: WordData,
 }
 
-/// The share of the triples that fits without zeros do not see.
+/// The share of the triples that fits without zeros never see.
 const HELD_OUT: f64 = 0.1;
+
+/// The share of the triples that fits without zeros may learn from.
+const MOST: f64 = 1.0 - HELD_OUT;
 
 /// The models that are compared.
 const MODELS: [&str; 2] = ["quadratic", "cp"];
@@ -38,6 +41,33 @@ impl WordVectors {
 /// What decides the fits of an effort: vocabulary, rank, sweeps.
 fn sizes(effort: Effort) -> (usize, usize, usize) {
     effort.pick((500, 20, 10), (2000, 100, 30), (2000, 100, 60))
+}
+
+/// Every kind of fit: which cells, and which share of the triples they learn from.
+fn kinds(effort: Effort) -> Vec<(&'static str, f64)> {
+    let fewer: &[f64] = effort.pick(&[0.3], &[0.01, 0.03, 0.1, 0.3], &[0.01, 0.03, 0.1, 0.3]);
+    let mut kinds = vec![("observed", MOST), ("all", 1.0)];
+    kinds.extend(fewer.iter().map(|&share| ("observed", share)));
+    kinds
+}
+
+/// The triples that are learned from, and those that judge, which are the same for every share.
+fn parts(
+    cells: Observations<f32>,
+    cell: &Row,
+) -> Result<(Observations<f32>, Option<Observations<f32>>)> {
+    let (share, seed) = (cell.number("share"), cell.count("seed") as u64);
+    if cell.text("cells") == "all" {
+        return Ok((cells, None));
+    }
+    // Other orders of a triple have its very count: they must not be on both sides.
+    let (seen, held_out) = if cell.text("window") == "all orders" {
+        cells.split_symmetric(HELD_OUT, seed)?
+    } else {
+        cells.split_random(HELD_OUT, seed)?
+    };
+    let seen = if share < MOST { seen.split_random(share / MOST, seed + 1)?.1 } else { seen };
+    Ok((seen, Some(held_out)))
 }
 
 fn spec(cell: &Row) -> ModelSpec {
@@ -101,15 +131,16 @@ impl Experiment for WordVectors {
         let orders: &[bool] = extent.effort.pick(&[false], &[false], &[false, true]);
         let mut cells = Vec::new();
         for &all_orders in orders {
-            for which in ["observed", "all"] {
+            for (which, share) in kinds(extent.effort) {
                 for model in MODELS {
-                    for &penalty in penalties(extent.effort, which) {
+                    for &penalty in penalties(extent.effort, which, share) {
                         cells.push(
                             Row::new()
                                 .with("corpus", self.data.name.clone())
                                 .with("vocabulary", vocabulary)
                                 .with("window", if all_orders { "all orders" } else { "ordered" })
                                 .with("cells", which)
+                                .with("share", share)
                                 .with("model", model)
                                 .with("rank", rank)
                                 .with("sweeps", sweeps)
@@ -128,13 +159,7 @@ impl Experiment for WordVectors {
         let counts = self.data.counts(cell.count("vocabulary"), all_orders)?;
         let cells = counts.observations::<f32>(|count| (count as f64).ln_1p())?;
         let modes = cells.modes().to_vec();
-        let sees_all = cell.text("cells") == "all";
-        let (seen, held_out) = if sees_all {
-            (cells, None)
-        } else {
-            let (seen, held_out) = cells.split_random(HELD_OUT, cell.count("seed") as u64)?;
-            (seen, Some(held_out))
-        };
+        let (seen, held_out) = parts(cells, cell)?;
         let clock = Instant::now();
         let fitted = fit(seen.clone(), &config(cell), &mut Silent)?;
         let seconds = clock.elapsed().as_secs_f64();
@@ -162,6 +187,7 @@ impl Experiment for WordVectors {
         let rank = cell.number("rank");
         orders
             * cell.number("sweeps")
+            * cell.number("share")
             * if cell.text("cells") == "all" { rank } else { rank * rank / 16.0 }
     }
 
@@ -174,11 +200,12 @@ impl Experiment for WordVectors {
     }
 }
 
-/// The penalties that are tried, the same for both models.
-fn penalties(effort: Effort, cells: &str) -> &'static [f64] {
+/// The penalties that are tried, the same for both models: the fewer the triples, the larger.
+fn penalties(effort: Effort, cells: &str, share: f64) -> &'static [f64] {
     match (effort, cells) {
         (Effort::Quick, _) => &[1e-6, 1e-4],
         (_, "all") => &[1e-8, 1e-7, 1e-6, 1e-5],
+        _ if share < MOST => &[5e-6, 1e-5, 2e-5, 5e-5, 1e-4, 2e-4],
         _ => &[1e-6, 3e-6, 1e-5, 3e-5, 1e-4],
     }
 }
