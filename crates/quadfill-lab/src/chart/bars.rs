@@ -49,6 +49,9 @@ pub struct BarChart {
 /// What is left free between two names.
 const BETWEEN_NAMES: f64 = 4.0;
 
+/// The size of names that would not all have room at the size of other labels.
+const SMALL_NAME: f64 = 10.0;
+
 impl BarChart {
     pub(super) fn draw(&self) -> Scene {
         let count = self.bars.len();
@@ -62,10 +65,15 @@ impl BarChart {
             ys: heights,
             keys: Vec::new(),
         });
-        // As many names as have room.
-        let widest = self.bars.iter().map(|bar| font::width(&bar.name, LABEL, false));
-        let widest = widest.fold(0.0, f64::max) + BETWEEN_NAMES;
-        let every = (widest / (frame.x.place(1.0) - frame.x.place(0.0))).ceil() as usize;
+        // As many names as have room, small ones if that shows them all.
+        let every = |size: f64| {
+            let widest = self.bars.iter().map(|bar| font::width(&bar.name, size, false));
+            let widest = widest.fold(0.0, f64::max) + BETWEEN_NAMES;
+            (widest / (frame.x.place(1.0) - frame.x.place(0.0))).ceil() as usize
+        };
+        let is_tight = every(LABEL) > 1 && every(SMALL_NAME) == 1;
+        let size = if is_tight { SMALL_NAME } else { LABEL };
+        let every = every(size);
         for (place, bar) in self.bars.iter().enumerate() {
             let (left, right) = (frame.x.place(place as f64), frame.x.place(place as f64 + 1.0));
             let gap = (0.12 * (right - left)).min(6.0);
@@ -83,7 +91,7 @@ impl BarChart {
             );
             if place.is_multiple_of(every) {
                 let at = (0.5 * (left + right), frame.bottom + 19.0);
-                frame.scene.text(at, &bar.name, LABEL, Anchor::Middle, Paint::Muted);
+                frame.scene.text(at, &bar.name, size, Anchor::Middle, Paint::Muted);
             }
         }
         frame.scene

@@ -15,6 +15,9 @@ use quadfill_kernels::Real;
 const MOST: usize = 24;
 /// The most work, in observations times squared rank.
 const MOST_WORK: f64 = 2e9;
+/// Observations for each free parameter without which no rank is tried: tensors are not found again from fewer,
+/// and noise is fitted almost away, which takes many steps to see.
+const LEAST_PER_PARAMETER: f64 = 1.1;
 /// A path with columns to spare vanishes a few ranks early; so many ranks are tried from there.
 const CLOSE: usize = 4;
 
@@ -54,13 +57,14 @@ impl<T: Real> Runner<'_, T> {
         self.smallest_exact(views, progress)
     }
 
-    /// The largest rank with fewer free parameters than observations, within reason.
+    /// The largest rank with clearly fewer free parameters than observations, within reason.
     fn largest_exact_rank(&self, views: &Views<T>) -> usize {
         let (sizes, m) = (views.sizes(), views.len());
         let spec = self.config.model.clone().with_offsets(Offsets::None);
         let fits = |rank: usize| {
             let work = m as f64 * (rank * rank) as f64;
-            work <= MOST_WORK && spec.clone().with_rank(rank).degrees_of_freedom(&sizes) < m
+            let free = spec.clone().with_rank(rank).degrees_of_freedom(&sizes);
+            work <= MOST_WORK && LEAST_PER_PARAMETER * free as f64 <= m as f64
         };
         (1..=MOST.min(spec.rank)).take_while(|&rank| fits(rank)).last().unwrap_or(1)
     }
