@@ -22,10 +22,15 @@ pub(crate) struct Timing {
     pub(crate) cpu: f64,
 }
 
-/// Times `work` and takes the best of `runs`: on a shared machine whatever else runs can only add.
+/// Short work is repeated for so long at least: what else runs on the machine comes and goes.
+const LEAST_SECONDS: f64 = 2.0;
+
+/// Times `work` and takes the best of at least `runs`: on a shared machine whatever else runs can only add.
 pub(crate) fn best(runs: usize, mut work: impl FnMut()) -> Timing {
     let mut best = Timing { wall: f64::INFINITY, cpu: f64::INFINITY };
-    for _ in 0..runs {
+    let (begin, mut done) = (Instant::now(), 0);
+    while done < runs || begin.elapsed().as_secs_f64() < LEAST_SECONDS {
+        done += 1;
         let (start, cpu) = (Instant::now(), cpu_seconds());
         work();
         best.wall = best.wall.min(start.elapsed().as_secs_f64());

@@ -29,31 +29,36 @@ pub(super) struct Tuned<T: Real> {
     pub(super) validation_rmse: f64,
 }
 
+impl<T: Real> Tuned<T> {
+    /// The one with the smallest error on held-out cells, if there is any.
+    pub(super) fn best(tried: impl IntoIterator<Item = Result<Self>>) -> Result<Option<Self>> {
+        let mut best: Option<Self> = None;
+        for tuned in tried {
+            let tuned = tuned?;
+            if best.as_ref().is_none_or(|best| tuned.validation_rmse < best.validation_rmse) {
+                best = Some(tuned);
+            }
+        }
+        Ok(best)
+    }
+}
+
 /// The better of a penalty that is the same for all rows and one that grows with their observations,
 /// and of all penalties. `config` says the rest.
 ///
 /// Quadratic models go down the path. CP has none that begins at zero: it is fitted at one penalty after
 /// the other from a random start as well, which at high ranks finds better points.
 pub(super) fn tuned<T: Real>(data: &Observations<T>, config: &FitConfig) -> Result<Tuned<T>> {
-    let mut best: Option<Tuned<T>> = None;
-    let mut consider = |tuned: Tuned<T>| {
-        if best.as_ref().is_none_or(|best| tuned.validation_rmse < best.validation_rmse) {
-            best = Some(tuned);
-        }
-    };
     let scales = [PenaltyScale::Uniform, PenaltyScale::Count];
     let scales = if data.len() > PLENTY { &scales[..1] } else { &scales[..] };
     let is_cp = config.model.interaction == Interaction::Cp;
-    for &penalty_scale in scales {
+    let tried = scales.iter().flat_map(|&penalty_scale| {
         let config = FitConfig { penalty_scale, validation: HELD_OUT, ..config.clone() };
-        if is_cp {
-            consider(over_penalties(data, &config)?);
-        }
-        if !is_cp || data.len() * config.model.rank < LONG_PATH {
-            consider(down_the_path(data, config)?);
-        }
-    }
-    Ok(best.expect("at least one was tried"))
+        let has_path = !is_cp || data.len() * config.model.rank < LONG_PATH;
+        let from_random = is_cp.then(|| over_penalties(data, &config));
+        from_random.into_iter().chain(has_path.then(|| down_the_path(data, config)))
+    });
+    Ok(Tuned::best(tried)?.expect("at least one was tried"))
 }
 
 fn down_the_path<T: Real>(data: &Observations<T>, config: FitConfig) -> Result<Tuned<T>> {

@@ -157,16 +157,10 @@ impl Hyperspectral {
 /// The one with the smallest error on held-out cells.
 fn best_of(
     ranks: impl IntoIterator<Item = usize>,
-    mut fit: impl FnMut(usize) -> Result<Tuned<f32>>,
+    fit: impl FnMut(usize) -> Result<Tuned<f32>>,
 ) -> Result<Tuned<f32>> {
-    let mut best: Option<Tuned<f32>> = None;
-    for rank in ranks {
-        let tuned = fit(rank)?;
-        if best.as_ref().is_none_or(|best| tuned.validation_rmse < best.validation_rmse) {
-            best = Some(tuned);
-        }
-    }
-    best.ok_or_else(|| LabError::Setting("no rank was given to choose from".to_owned()))
+    Tuned::best(ranks.into_iter().map(fit))?
+        .ok_or_else(|| LabError::Setting("no rank was given to choose from".to_owned()))
 }
 
 fn solver_name(solver: Solver) -> &'static str {

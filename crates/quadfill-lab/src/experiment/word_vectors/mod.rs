@@ -133,7 +133,7 @@ impl Experiment for WordVectors {
         for &all_orders in orders {
             for (which, share) in kinds(extent.effort) {
                 for model in MODELS {
-                    for &penalty in penalties(extent.effort, which, share) {
+                    for &penalty in penalties(extent.effort, which) {
                         cells.push(
                             Row::new()
                                 .with("corpus", self.data.name.clone())
@@ -200,12 +200,11 @@ impl Experiment for WordVectors {
     }
 }
 
-/// The penalties that are tried, the same for both models: the fewer the triples, the larger.
-fn penalties(effort: Effort, cells: &str, share: f64) -> &'static [f64] {
+/// The penalties that are tried, the same for both models.
+fn penalties(effort: Effort, cells: &str) -> &'static [f64] {
     match (effort, cells) {
         (Effort::Quick, _) => &[1e-6, 1e-4],
         (_, "all") => &[1e-8, 1e-7, 1e-6, 1e-5],
-        _ if share < MOST => &[5e-6, 1e-5, 2e-5, 5e-5, 1e-4, 2e-4],
-        _ => &[1e-6, 3e-6, 1e-5, 3e-5, 1e-4],
+        _ => &[1e-6, 2e-6, 5e-6, 1e-5, 2e-5, 5e-5, 1e-4, 2e-4],
     }
 }
