@@ -34,6 +34,7 @@ impl<T: Real> Task<T> for NormalEquations<'_, T> {
         let layout = Layout::new::<T>(call.cols(), S::LANES);
         let panels = call.cells().div_ceil(layout.cells);
         let is_fetched_early = call.rank >= ROWS_WORTH_FETCHING_EARLY * T::LINE;
+        // Rows that were fetched early need not be asked for again.
         let at_hand = Call { distant: [false; MAX_OTHERS], ..call };
         for (panel, span) in Span::panels(call.cells(), layout).enumerate() {
             let gathered = if is_fetched_early && panel > 0 { &at_hand } else { &call };

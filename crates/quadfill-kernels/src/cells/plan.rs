@@ -30,9 +30,9 @@ pub(super) struct Plan {
 }
 
 /// The most rows of a tile that is one vector wide.
-pub(super) const MAX_ROWS: usize = 16;
+const MAX_ROWS: usize = 16;
 /// The most vectors of a tile.
-pub(super) const MAX_BLOCKS: usize = 6;
+const MAX_BLOCKS: usize = 6;
 
 impl Plan {
     /// The tiles for matrices of `order` with `lanes` columns to a vector, on a machine with
@@ -65,7 +65,7 @@ fn cut(order: usize, lanes: usize, wide: usize, registers: usize) -> Vec<Tile> {
             let row = (block + step - 1) * lanes;
             let end = if step < wide { row + lanes } else { order };
             let rows = end - row;
-            let down = heights(rows, step, registers);
+            let down = tiles_down(rows, step, registers);
             for i in 0..down {
                 let (top, bottom) = (rows * i / down, rows * (i + 1) / down);
                 tiles.push(Tile { row: row + top, rows: bottom - top, block, blocks: step });
@@ -76,7 +76,7 @@ fn cut(order: usize, lanes: usize, wide: usize, registers: usize) -> Vec<Tile> {
 }
 
 /// How many tiles, one below the other, are the cheapest for `rows` by `wide` vectors.
-fn heights(rows: usize, wide: usize, registers: usize) -> usize {
+fn tiles_down(rows: usize, wide: usize, registers: usize) -> usize {
     (1..=rows.min(MAX_ROWS))
         .filter(|tall| fits(*tall, wide, registers))
         .map(|tall| rows.div_ceil(tall))
