@@ -2,17 +2,12 @@
 
 use std::time::Instant;
 
-/// Seconds of CPU used so far by every thread that is still there.
+use rustix::time::{ClockId, clock_gettime};
+
+/// Seconds of CPU used so far.
 pub(crate) fn cpu_seconds() -> f64 {
-    let Ok(threads) = std::fs::read_dir("/proc/self/task") else {
-        return 0.0;
-    };
-    threads
-        .flatten()
-        .filter_map(|thread| std::fs::read_to_string(thread.path().join("schedstat")).ok())
-        .filter_map(|line| line.split(' ').next().and_then(|ns| ns.parse::<f64>().ok()))
-        .sum::<f64>()
-        * 1e-9
+    let used = clock_gettime(ClockId::ProcessCPUTime);
+    used.tv_sec as f64 + used.tv_nsec as f64 * 1e-9
 }
 
 /// Wall and CPU seconds of some work.

@@ -21,17 +21,12 @@ fn sweep_time<T: Real>(views: &Views<T>, rank: usize, threads: usize) -> anyhow:
     let spec = ModelSpec::quadratic(Kernel::pairwise(3), rank);
     let objective = Objective::new(views, &spec, 1e-4, PenaltyScale::Uniform);
     let mut parameters = start::random(&spec, views, 1);
-    // The clock ticks in milliseconds: short sweeps are timed together.
-    let together = (2_000_000 / views.len()).max(1);
-    let timing = pool(threads)?.install(|| {
+    Ok(pool(threads)?.install(|| {
         als::sweep(&objective, &mut parameters);
         clock::best(9, || {
-            for _ in 0..together {
-                als::sweep(&objective, &mut parameters);
-            }
+            als::sweep(&objective, &mut parameters);
         })
-    });
-    Ok(Timing { wall: timing.wall / together as f64, cpu: timing.cpu / together as f64 })
+    }))
 }
 
 /// The multiply-adds that a sweep cannot do without, in thousand millions.
