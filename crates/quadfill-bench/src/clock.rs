@@ -22,14 +22,25 @@ const LEAST_SECONDS: f64 = 2.0;
 
 /// Times `work` and takes the best of at least `runs`: on a shared machine whatever else runs can only add.
 pub(crate) fn best(runs: usize, mut work: impl FnMut()) -> Timing {
-    let mut best = Timing { wall: f64::INFINITY, cpu: f64::INFINITY };
+    let [best] = best_in_turn(runs, [&mut work]);
+    best
+}
+
+/// The same for several pieces of work, in turn, so that they have the same neighbours.
+pub(crate) fn best_in_turn<const N: usize>(
+    runs: usize,
+    mut works: [&mut dyn FnMut(); N],
+) -> [Timing; N] {
+    let mut best = [Timing { wall: f64::INFINITY, cpu: f64::INFINITY }; N];
     let (begin, mut done) = (Instant::now(), 0);
     while done < runs || begin.elapsed().as_secs_f64() < LEAST_SECONDS {
         done += 1;
-        let (start, cpu) = (Instant::now(), cpu_seconds());
-        work();
-        best.wall = best.wall.min(start.elapsed().as_secs_f64());
-        best.cpu = best.cpu.min(cpu_seconds() - cpu);
+        for (best, work) in best.iter_mut().zip(&mut works) {
+            let (start, cpu) = (Instant::now(), cpu_seconds());
+            work();
+            best.wall = best.wall.min(start.elapsed().as_secs_f64());
+            best.cpu = best.cpu.min(cpu_seconds() - cpu);
+        }
     }
     best
 }
