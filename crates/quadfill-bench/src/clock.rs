@@ -21,21 +21,17 @@ pub(crate) struct Timing {
 const LEAST_SECONDS: f64 = 2.0;
 
 /// Times `work` and takes the best of at least `runs`: on a shared machine whatever else runs can only add.
-pub(crate) fn best(runs: usize, mut work: impl FnMut()) -> Timing {
-    let [best] = best_in_turn(runs, [&mut work]);
-    best
+pub(crate) fn best(runs: usize, work: impl FnMut()) -> Timing {
+    best_in_turn(runs, &mut [work])[0]
 }
 
 /// The same for several pieces of work, in turn, so that they have the same neighbours.
-pub(crate) fn best_in_turn<const N: usize>(
-    runs: usize,
-    mut works: [&mut dyn FnMut(); N],
-) -> [Timing; N] {
-    let mut best = [Timing { wall: f64::INFINITY, cpu: f64::INFINITY }; N];
+pub(crate) fn best_in_turn(runs: usize, works: &mut [impl FnMut()]) -> Vec<Timing> {
+    let mut best = vec![Timing { wall: f64::INFINITY, cpu: f64::INFINITY }; works.len()];
     let (begin, mut done) = (Instant::now(), 0);
     while done < runs || begin.elapsed().as_secs_f64() < LEAST_SECONDS {
         done += 1;
-        for (best, work) in best.iter_mut().zip(&mut works) {
+        for (best, work) in best.iter_mut().zip(works.iter_mut()) {
             let (start, cpu) = (Instant::now(), cpu_seconds());
             work();
             best.wall = best.wall.min(start.elapsed().as_secs_f64());

@@ -17,11 +17,16 @@ pub(crate) fn pool(threads: usize) -> anyhow::Result<rayon::ThreadPool> {
     Ok(rayon::ThreadPoolBuilder::new().num_threads(threads).build()?)
 }
 
-/// What a sweep takes on one thread and on two.
-fn sweep_times<T: Real>(views: &Views<T>, rank: usize) -> anyhow::Result<[Timing; 2]> {
+/// What a sweep takes with each number of threads.
+fn sweep_times<T: Real>(
+    views: &Views<T>,
+    rank: usize,
+    threads: &[usize],
+) -> anyhow::Result<Vec<Timing>> {
     let spec = ModelSpec::quadratic(Kernel::pairwise(3), rank);
     let objective = &Objective::new(views, &spec, 1e-4, PenaltyScale::Uniform);
-    let sweeps = |threads: usize| -> anyhow::Result<_> {
+    let mut sweeps = Vec::new();
+    for &threads in threads {
         let pool = pool(threads)?;
         let mut parameters = start::random(&spec, views, 1);
         let mut sweep = move || {
@@ -29,10 +34,9 @@ fn sweep_times<T: Real>(views: &Views<T>, rank: usize) -> anyhow::Result<[Timing
         };
         // The first one is slower: it meets memory that is not there yet.
         sweep();
-        Ok(sweep)
-    };
-    let (mut one, mut two) = (sweeps(1)?, sweeps(2)?);
-    Ok(clock::best_in_turn(9, [&mut one, &mut two]))
+        sweeps.push(sweep);
+    }
+    Ok(clock::best_in_turn(9, &mut sweeps))
 }
 
 /// The multiply-adds that a sweep cannot do without, in thousand millions.
@@ -81,7 +85,8 @@ pub(crate) fn ratings(peers: &Peers, folder: &Path) -> anyhow::Result<()> {
     for rank in [10, 20, 64] {
         // The machine is not equally fast at all times: the peak of just before and just after.
         let before = peak::multiply_add_gflops::<f32>(Kernels::detect());
-        let [one, two] = sweep_times(&views, rank)?;
+        let times = sweep_times(&views, rank, &[1, 2])?;
+        let (one, two) = (times[0], times[1]);
         let peak = peak::multiply_add_gflops::<f32>(Kernels::detect()).max(before);
         let (alone, all) = Arithmetic::of(&views, rank).shares(one.cpu, peak);
         println!(
@@ -96,7 +101,7 @@ pub(crate) fn ratings(peers: &Peers, folder: &Path) -> anyhow::Result<()> {
     }
     drop(views);
     let views = Views::new(cells.observations::<f64>()?);
-    println!("f64 rank 20  {:.3} CPU-s per sweep", sweep_times(&views, 20)?[0].cpu);
+    println!("f64 rank 20  {:.3} CPU-s per sweep", sweep_times(&views, 20, &[1])?[0].cpu);
     drop(views);
     let prefix = folder.join("ratings");
     let prefix = prefix.to_string_lossy();
@@ -118,10 +123,10 @@ pub(crate) fn small(peers: &Peers, folder: &Path) -> anyhow::Result<()> {
     cells.write_raw(folder, "cube")?;
     println!("\n500 x 500 x 500, 200000 observations");
     let views = Views::new(cells.observations::<f32>()?);
-    let ours = sweep_times(&views, 10)?[0].cpu;
+    let ours = sweep_times(&views, 10, &[1])?[0].cpu;
     println!("f32 rank 10  {ours:.4} CPU-s per sweep");
     let views = Views::new(cells.observations::<f64>()?);
-    println!("f64 rank 10  {:.4} CPU-s per sweep", sweep_times(&views, 10)?[0].cpu);
+    println!("f64 rank 10  {:.4} CPU-s per sweep", sweep_times(&views, 10, &[1])?[0].cpu);
     let prefix = folder.join("cube");
     if let Some(seconds) = peers.figure("myfm_sweep.py", &[&prefix.to_string_lossy(), "10"])? {
         println!("myFM per sweep     {seconds:.4} CPU-s: {:.1} x ours", seconds / ours);

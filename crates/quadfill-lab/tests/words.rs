@@ -77,7 +77,7 @@ fn words_are_counted_fitted_judged_and_told() {
         .fold(f64::NEG_INFINITY, f64::max);
     assert!(best > 0.3, "{best}");
 
-    // What judges is the same for every share; what is learned from grows with it.
+    // Fewer triples are fitted more closely.
     let seen = |share: f64| {
         let of_share = |row: &&Row| row.text("cells") == "observed" && row.number("share") == share;
         rows.iter().filter(of_share).map(|row| row.number("mse_seen")).fold(f64::INFINITY, f64::min)

@@ -84,6 +84,10 @@ fn error_name(cells: &str) -> &'static str {
     if cells == "all" { "mse_all_cells" } else { "mse_held_out" }
 }
 
+fn smallest_error<'a>(rows: impl Iterator<Item = &'a Row>, error: &str) -> Option<&'a Row> {
+    rows.min_by(|x, y| x.number(error).total_cmp(&y.number(error)))
+}
+
 fn cells_in_words(cells: &str) -> &'static str {
     if cells == "all" { "all cells" } else { "observed cells" }
 }
@@ -100,10 +104,10 @@ struct Chosen<'a> {
 impl<'a> Chosen<'a> {
     fn new(rows: &'a [Row], window: &str) -> Self {
         let best = |which: &str, model: &str| {
-            rows.iter()
-                .filter(|row| row.text("window") == window && row.text("cells") == which)
-                .filter(|row| row.text("model") == model)
-                .min_by(|x, y| x.number(error_name(which)).total_cmp(&y.number(error_name(which))))
+            let of_kind = rows
+                .iter()
+                .filter(|row| row.text("window") == window && row.text("cells") == which);
+            smallest_error(of_kind.filter(|row| row.text("model") == model), error_name(which))
         };
         let kinds = texts(rows, "cells")
             .into_iter()
@@ -255,12 +259,10 @@ fn by_share(rows: &[Row], window: &str) -> Vec<Block> {
         .filter(|row| row.text("window") == window && row.text("cells") == "observed")
         .cloned()
         .collect();
-    let error = |row: &Row| row.number("mse_held_out");
+    let error = |row: &Row| row.number(error_name("observed"));
     let best = |model: &str, share: f64| {
-        observed
-            .iter()
-            .filter(|row| row.text("model") == model && row.number("share") == share)
-            .min_by(|x, y| error(x).total_cmp(&error(y)))
+        let of_share = observed.iter().filter(|row| row.number("share") == share);
+        smallest_error(of_share.filter(|row| row.text("model") == model), error_name("observed"))
     };
     let shares = numbers(&observed, "share");
     let mut series = Vec::new();

@@ -60,13 +60,16 @@ fn parts(
     if cell.text("cells") == "all" {
         return Ok((cells, None));
     }
-    // Other orders of a triple have its very count: they must not be on both sides.
-    let (seen, held_out) = if cell.text("window") == "all orders" {
-        cells.split_symmetric(HELD_OUT, seed)?
-    } else {
-        cells.split_random(HELD_OUT, seed)?
+    // Other orders of a triple have its very count: all of them go the same way.
+    let split = |cells: Observations<f32>, rate: f64, seed: u64| {
+        if cell.text("window") == "all orders" {
+            cells.split_symmetric(rate, seed)
+        } else {
+            cells.split_random(rate, seed)
+        }
     };
-    let seen = if share < MOST { seen.split_random(share / MOST, seed + 1)?.1 } else { seen };
+    let (seen, held_out) = split(cells, HELD_OUT, seed)?;
+    let seen = if share < MOST { split(seen, share / MOST, seed + 1)?.1 } else { seen };
     Ok((seen, Some(held_out)))
 }
 
