@@ -29,8 +29,9 @@ docs:
 units:
 	$(CARGO) test --locked --workspace
 
-bars: build ## Recovery from few observations and resuming after kills, as a user would run it (minutes)
+bars: build ## Recovery, certified optima and resuming after kills, as a user would run it (minutes)
 	crates/quadfill-bench/recovery.sh $(QUADFILL)
+	crates/quadfill-bench/certified.sh $(QUADFILL)
 	crates/quadfill-bench/kill.sh $(QUADFILL)
 
 bench: build ## Speed, memory and reading, against this machine's limits and any peers set up

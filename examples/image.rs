@@ -6,38 +6,40 @@
 
 use std::error::Error;
 
-use quadfill::model::{Kernel, ModelSpec};
-use quadfill::solve::{FitConfig, Silent, fit};
-use quadfill::{Labels, Mode, Observations, OnDuplicate};
-use quadfill_io::ReadOptions;
+use quadfill::solve::{Choice, Rank};
+use quadfill::{FitConfig, Labels, Mode, Observations, OnDuplicate};
+use quadfill_io::{ReadOptions, read};
 
 /// The share of cells that is measured.
 const SHARE: f64 = 0.05;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let cube = match std::env::args().nth(1) {
-        Some(path) => {
-            quadfill_io::read::<f32>(path.as_ref(), &ReadOptions::default())?.observations
-        }
+        Some(path) => read(path, &ReadOptions::default())?,
         None => made_up()?,
     };
     let (hidden, measured) = cube.split_random(SHARE, 1)?;
     println!("{} of {} cells are measured", measured.len(), measured.len() + hidden.len());
     for rank in [2, 6] {
-        let mut config = FitConfig::new(ModelSpec::quadratic(Kernel::pairwise(3), rank));
-        config.path_steps = Some(60);
-        let fit = fit(measured.clone(), &config, &mut Silent)?;
-        let judged = fit.predictor().evaluate_on(&hidden);
+        let config = FitConfig {
+            rank: Rank::Fixed(rank),
+            path_steps: Choice::Fixed(60),
+            ..FitConfig::default()
+        };
+        let model = quadfill::fit(measured.clone(), &config)?;
+        let judged = model.evaluate(&hidden)?;
         println!(
-            "rank {rank}: relative error {:.4} on the {} others ({:?} offsets)",
-            judged.relative_error, judged.count, fit.spec.offsets
+            "rank {rank}: relative error {:.4} on the {} others (biases: {:?})",
+            judged.relative_error,
+            judged.count,
+            model.spec().biases
         );
     }
     Ok(())
 }
 
 /// Two materials whose shares change over the image, each with its spectrum.
-fn made_up() -> quadfill::Result<Observations<f32>> {
+fn made_up() -> quadfill::Result<Observations> {
     let sizes = [60u32, 60, 24];
     let (mut columns, mut values) = (vec![Vec::new(); 3], Vec::new());
     for row in 0..sizes[0] {
@@ -47,7 +49,7 @@ fn made_up() -> quadfill::Result<Observations<f32>> {
                     (f64::from(row) / 60.0, f64::from(column) / 60.0, f64::from(band) / 24.0);
                 let share = 0.5 + 0.5 * (3.0 * x).sin() * (2.0 * y).cos();
                 let (soil, leaf) = (0.3 + 0.5 * b, 0.2 + 0.6 / (1.0 + (-20.0 * (b - 0.6)).exp()));
-                values.push((share * leaf + (1.0 - share) * soil) as f32);
+                values.push(share * leaf + (1.0 - share) * soil);
                 columns.iter_mut().zip([row, column, band]).for_each(|(c, label)| c.push(label));
             }
         }

@@ -6,50 +6,48 @@
 use std::error::Error;
 use std::fmt::Write;
 
-use quadfill::apply::{KnownCells, Predictor, Ranker};
-use quadfill::model::ModelSpec;
-use quadfill::solve::{FitConfig, Silent, Solver, fit};
+use quadfill::FitConfig;
+use quadfill::apply::KnownCells;
+use quadfill::model::ModelKind;
+use quadfill::solve::{Choice, Rank, Solver};
 use quadfill_io::{ReadOptions, read, read_bytes};
 
 fn main() -> Result<(), Box<dyn Error>> {
     // Triples have no values: each row says that its cell was seen.
-    let options = ReadOptions { ones: true, ..ReadOptions::default() };
+    let options = ReadOptions { values_are_ones: true, ..ReadOptions::default() };
     let data = match std::env::args().nth(1) {
-        Some(path) => read::<f64>(path.as_ref(), &options)?,
-        None => read_bytes::<f64>("towns.tsv", made_up().as_bytes(), &options)?,
+        Some(path) => read(path, &options)?,
+        None => read_bytes("towns.tsv", made_up().as_bytes(), &options)?,
     };
-    let (train, test) = data.observations.split_random(0.1, 1)?;
-    let modes = train.modes().to_vec();
+    let (train, test) = data.split_random(0.1, 1)?;
     println!("{} triples to learn from, {} to ask for", train.len(), test.len());
 
     // All other cells count as zeros with a small weight, in closed form: none of them is visited.
-    let mut config = FitConfig::new(ModelSpec::cp(3, 16));
-    (config.solver, config.sweeps) = (Solver::Als, Some(30));
-    (config.implicit, config.penalty) = (Some(0.05), Some(1e-4));
-    let mut known = KnownCells::new(2);
-    let columns = |part: &quadfill::Observations<f64>| -> Vec<Vec<u32>> {
-        (0..3).map(|mode| part.indices(mode).to_vec()).collect()
+    let config = FitConfig {
+        model: ModelKind::Cp,
+        rank: Rank::Fixed(16),
+        solver: Solver::Als,
+        sweeps: Some(30),
+        implicit: Some(0.05),
+        penalty: Choice::Fixed(1e-4),
+        ..FitConfig::default()
     };
-    let seen = columns(&train);
-    known.add(&seen.iter().map(Vec::as_slice).collect::<Vec<_>>());
-    let fit = fit(train, &config, &mut Silent)?;
-    let ranker = Ranker::new(Predictor::new(&fit.spec, &fit.parameters), 2);
+    let model = quadfill::fit(train.clone(), &config)?;
 
-    let asked = columns(&test);
-    let asked: Vec<&[u32]> = asked.iter().map(Vec::as_slice).collect();
-    let ranking = ranker.ranking(&asked, &known);
+    // Where is the right tail among all of them, those aside that are known to be right, too?
+    let mut known = KnownCells::new(2);
+    known.add(&train.columns());
+    let ranking = model.ranker(2).ranking(&test.columns(), &known);
     println!(
         "filtered MRR {:.3}, hits@1 {:.3}, hits@10 {:.3}",
         ranking.mrr, ranking.hits_at_1, ranking.hits_at_10
     );
+    let [head, relation, tail] = [0, 1, 2].map(|mode| &test.modes()[mode]);
     for row in 0..test.len().min(3) {
-        let cell: Vec<u32> = asked.iter().map(|column| column[row]).collect();
-        let best = ranker.top(&cell, 1, &[]);
-        println!(
-            "{}: best guess {}",
-            test.describe(row),
-            modes[2].labels.name(best[0].label as usize)
-        );
+        let [from, by] = [0, 1].map(|mode| test.indices(mode)[row] as usize);
+        let (from, by) = (head.labels.name(from), relation.labels.name(by));
+        let best = model.top(&[(&head.name, &from), (&relation.name, &by)], &tail.name, 1)?;
+        println!("{}: best guess {}", test.describe(row), best[0].label);
     }
     Ok(())
 }

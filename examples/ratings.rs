@@ -5,93 +5,94 @@
 
 use std::error::Error;
 
-use quadfill::apply::{Part, Ranker, fold_in};
-use quadfill::file::Model;
-use quadfill::model::{Kernel, ModelSpec, Offsets};
+use quadfill::apply::Part;
+use quadfill::model::Biases;
 use quadfill::objective::PenaltyScale;
-use quadfill::observations::Grown;
-use quadfill::solve::{FitConfig, Silent, fit};
-use quadfill::{Labels, Mode, Observations, OnDuplicate};
-use quadfill_io::ReadOptions;
+use quadfill::solve::{Choice, Rank};
+use quadfill::{FitConfig, Labels, Mode, Model, Observations, OnDuplicate};
+use quadfill_io::{ReadOptions, read};
 use quadfill_kernels::streams;
 use rand::RngExt;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let data = match std::env::args().nth(1) {
-        Some(path) => {
-            quadfill_io::read::<f64>(path.as_ref(), &ReadOptions::default())?.observations
-        }
+        Some(path) => read(path, &ReadOptions::default())?,
         None => made_up()?,
     };
-    let modes = data.modes().to_vec();
-    let (user, count) = (data.indices(0)[0], data.len());
-    let rated: Vec<usize> = (0..count).filter(|&row| data.indices(0)[row] == user).collect();
-    let mut seen: Vec<u32> = rated.iter().map(|&row| data.indices(1)[row]).collect();
-    seen.sort_unstable();
-    seen.dedup();
-    // What somebody new will say: the first ratings of this user.
-    let told = &rated[..rated.len().min(10)];
-    let mut told_cells: Vec<Vec<u32>> = (0..modes.len())
-        .map(|mode| told.iter().map(|&row| data.indices(mode)[row]).collect())
-        .collect();
-    let told_stars: Vec<f64> = told.iter().map(|&row| data.values()[row]).collect();
 
-    // Penalty and rank are for ratings: count-scaled, with biases. The penalty is found by hold-out.
-    let mut config = FitConfig::new(ModelSpec::quadratic(Kernel::pairwise(modes.len()), 4));
-    (config.penalty_scale, config.offsets) = (PenaltyScale::Count, Some(Offsets::Modes));
-    config.path_steps = Some(60);
-    let fit = fit(data, &config, &mut Silent)?;
+    // What suits ratings: biases, and a penalty in proportion to how much was rated. How large it is,
+    // held-out ratings decide.
+    let config = FitConfig {
+        rank: Rank::Fixed(4),
+        biases: Choice::Fixed(Biases::Modes),
+        penalty_scale: PenaltyScale::Count,
+        path_steps: Choice::Fixed(60),
+        ..FitConfig::default()
+    };
+    let model = quadfill::fit(data.clone(), &config)?;
     println!(
         "held-out rmse {:.3}, penalty {:.2e}",
-        fit.validation_rmse.unwrap_or(f64::NAN),
-        fit.penalty
+        model.summary().validation_rmse.unwrap_or(f64::NAN),
+        model.summary().penalty
     );
-    let model = Model::new(fit, modes.clone(), Vec::new(), "stars".to_owned(), count, &config);
 
-    println!("\nnew to user {}:", modes[0].labels.name(user as usize));
-    let mut given = vec![0; modes.len()];
-    given[0] = user;
-    let best = Ranker::new(model.predictor(), 1).top(&given, 5, &seen);
-    for item in &best {
-        println!("  {:<8} {:.2}", modes[1].labels.name(item.label as usize), item.score);
-    }
-    if let Some(first) = best.first() {
-        given[1] = first.label;
+    // The best films for the first user, in the first week, but none that the user has rated.
+    let user = data.indices(0)[0];
+    let rated: Vec<usize> = (0..data.len()).filter(|&row| data.indices(0)[row] == user).collect();
+    let mut seen: Vec<u32> = rated.iter().map(|&row| data.indices(1)[row]).collect();
+    seen.sort_unstable();
+    let mut cell = vec![0; data.modes().len()];
+    cell[0] = user;
+    println!("\nnew to user {}:", data.modes()[0].labels.name(user as usize));
+    let best = recommend(&model, &cell, &seen);
+
+    if let Some(film) = best {
+        cell[1] = film;
         println!("\nwhy the first one:");
-        for part in model.predictor().parts(&given) {
-            let what = match part {
-                Part::Mean { .. } => "mean".to_owned(),
-                Part::Bias { mode, .. } => format!("bias of {}", modes[mode].name),
-                Part::Pair { modes: [a, b], .. } => {
-                    format!("{} and {}", modes[a].name, modes[b].name)
-                }
-                Part::Length { mode, .. } => format!("length of {}", modes[mode].name),
-                Part::Column { column, .. } => format!("column {column}"),
-            };
-            println!("  {what:<16} {:+.2}", part.value());
+        for part in model.explain_cell(&cell)?.parts {
+            println!("  {:<16} {:+.2}", words(&model, &part), part.value());
         }
     }
 
-    // Somebody new, who has said as much as these ratings.
-    let mut more = vec![Vec::new(); modes.len()];
-    more[0].push("somebody new".to_owned());
-    let grown = Grown::new(&modes, &model.spec.groups, &more);
-    let newcomer = grown.modes[0].labels.find("somebody new").unwrap_or_default();
-    told_cells[0].fill(newcomer);
-    let count = told_stars.len();
-    let told =
-        Observations::new(grown.modes.clone(), told_cells, told_stars, None, OnDuplicate::Error)?;
-    let folded = fold_in(model.grown(&grown), &told, &grown.new_labels())?;
-    given[0] = newcomer;
-    println!("\nfor somebody new who said the same of {count} films:");
-    for item in Ranker::new(folded.predictor(), 1).top(&given, 5, &seen) {
-        println!("  {:<8} {:.2}", modes[1].labels.name(item.label as usize), item.score);
-    }
+    // Somebody new, who says the same of the first of these films.
+    let told = &rated[..rated.len().min(10)];
+    let mut modes = data.modes().to_vec();
+    modes[0] = Mode::new(&modes[0].name, Labels::from_names(["somebody new"]));
+    let column = |mode: usize| told.iter().map(|&row| data.indices(mode)[row]).collect();
+    let mut columns: Vec<Vec<u32>> = (0..modes.len()).map(column).collect();
+    columns[0].fill(0);
+    let stars = told.iter().map(|&row| data.values()[row]).collect();
+    let newcomer = Observations::new(modes, columns, stars, None, OnDuplicate::Error)?;
+    let model = model.fold_in(newcomer)?;
+    cell[0] = model.find_label(0, "somebody new")?;
+    println!("\nfor somebody new who said the same of {} films:", told.len());
+    recommend(&model, &cell, &seen);
     Ok(())
 }
 
+/// Prints the five best films for a user that are not among those seen; gives the first.
+fn recommend(model: &Model, cell: &[u32], seen: &[u32]) -> Option<u32> {
+    let best = model.ranker(1).top(cell, 5, seen);
+    for item in &best {
+        println!("  {:<8} {:.2}", model.modes()[1].labels.name(item.label as usize), item.score);
+    }
+    best.first().map(|item| item.label)
+}
+
+/// What a part of a prediction is about.
+fn words(model: &Model, part: &Part) -> String {
+    let name = |mode: usize| &model.modes()[mode].name;
+    match *part {
+        Part::Mean { .. } => "mean".to_owned(),
+        Part::Bias { mode, .. } => format!("bias of {}", name(mode)),
+        Part::Pair { modes: [a, b], .. } => format!("{} and {}", name(a), name(b)),
+        Part::Length { mode, .. } => format!("length of {}", name(mode)),
+        Part::Column { column, .. } => format!("column {column}"),
+    }
+}
+
 /// Users with a taste in three directions, films that serve it, and weeks with a mood.
-fn made_up() -> quadfill::Result<Observations<f64>> {
+fn made_up() -> quadfill::Result<Observations> {
     let sizes = [200usize, 100, 10];
     let mut rng = streams::stream(1, 1, 0);
     let factors: Vec<Vec<f64>> = sizes

@@ -5,59 +5,48 @@
 
 use std::error::Error;
 
-use quadfill::apply::{Intervals, Predictor};
-use quadfill::model::{Kernel, ModelSpec};
-use quadfill::objective::{Objective, PenaltyScale};
-use quadfill::solve::{FitConfig, Silent, fit};
-use quadfill::views::Views;
-use quadfill::{Labels, Mode, Observations, OnDuplicate};
-use quadfill_io::ReadOptions;
+use quadfill::solve::{Choice, Rank};
+use quadfill::{FitConfig, Labels, Mode, Observations, OnDuplicate};
+use quadfill_io::{ReadOptions, read};
 use quadfill_kernels::streams;
 use rand::RngExt;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let data = match std::env::args().nth(1) {
-        Some(path) => {
-            quadfill_io::read::<f64>(path.as_ref(), &ReadOptions::default())?.observations
-        }
+        Some(path) => read(path, &ReadOptions::default())?,
         None => made_up()?,
     };
     let (known, lost) = data.split_random(0.3, 1)?;
     println!("{} readings, {} of them lost", known.len() + lost.len(), lost.len());
-    let mut config = FitConfig::new(ModelSpec::quadratic(Kernel::pairwise(3), 3));
-    config.path_steps = Some(60);
-    let fit = fit(known.clone(), &config, &mut Silent)?;
-    let predictor = Predictor::new(&fit.spec, &fit.parameters);
-    let columns: Vec<&[u32]> = (0..3).map(|mode| lost.indices(mode)).collect();
-    let judged = predictor.evaluate(&columns, lost.values());
-    println!("rmse {:.3} on the lost ones", judged.rmse);
+    let config =
+        FitConfig { rank: Rank::Fixed(3), path_steps: Choice::Fixed(60), ..FitConfig::default() };
+    let model = quadfill::fit(known.clone(), &config)?;
+    println!("rmse {:.3} on the lost ones", model.evaluate(&lost)?.rmse);
 
-    // How far off may a reading be? The rows' own equations tell.
-    let views = Views::new(known);
-    let objective = Objective::new(&views, &fit.spec, fit.penalty, PenaltyScale::Uniform);
-    let intervals = Intervals::new(&objective, predictor)?;
-    let inside = (0..lost.len())
-        .filter(|&row| {
-            let cell: Vec<u32> = columns.iter().map(|column| column[row]).collect();
-            let error = (lost.values()[row] - predictor.cell(&cell)).abs();
-            error <= intervals.half_width(&cell, 0.9)
-        })
-        .count();
+    // How far off may a reading be? The equations of the rows tell, and those need the data.
+    let cells = lost.columns();
+    let filled = model.predict_cells(&cells);
+    let bounds = model.half_widths(&cells, 0.9, Some(known))?;
+    let is_inside = |&row: &usize| (lost.values()[row] - filled[row]).abs() <= bounds[row];
+    let inside = (0..lost.len()).filter(is_inside).count();
     println!(
-        "noise {:.3}; {:.1} % of the lost readings are within their 90 % bounds",
-        intervals.noise(),
+        "{:.1} % of the lost readings are within their 90 % bounds",
         100.0 * inside as f64 / lost.len() as f64
     );
     for row in 0..3 {
-        let cell: Vec<u32> = columns.iter().map(|column| column[row]).collect();
-        let (value, half) = (predictor.cell(&cell), intervals.half_width(&cell, 0.9));
-        println!("  {}: {value:.2} ± {half:.2}, was {:.2}", lost.describe(row), lost.values()[row]);
+        println!(
+            "  {}: {:.2} ± {:.2}, was {:.2}",
+            lost.describe(row),
+            filled[row],
+            bounds[row],
+            lost.values()[row]
+        );
     }
     Ok(())
 }
 
 /// Temperatures: every sensor has its place, every day its weather, and the sun goes round.
-fn made_up() -> quadfill::Result<Observations<f64>> {
+fn made_up() -> quadfill::Result<Observations> {
     let sizes = [20u32, 30, 24];
     let mut rng = streams::stream(2, 1, 0);
     let mut normal = |n: u32| {

@@ -13,10 +13,11 @@ fn cut(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
 fuzz_target!(|bytes: &[u8]| {
     let Some((json, rest)) = cut(bytes) else { return };
     let Some((labels, tensors)) = cut(rest) else { return };
-    if let Ok(model) = quadfill::file::parse_model(json, tensors, labels) {
-        let cell = vec![0; model.modes.len()];
-        if model.modes.iter().all(|mode| !mode.labels.is_empty()) {
-            let _ = model.predictor().cell(&cell);
+    if let Ok(model) = quadfill::Model::from_files(json, tensors, labels) {
+        let cell = vec![0; model.modes().len()];
+        if model.modes().iter().all(|mode| !mode.labels.is_empty()) {
+            let _ = model.predict_cell(&cell);
         }
     }
+    let _ = quadfill::Model::from_bytes(bytes);
 });

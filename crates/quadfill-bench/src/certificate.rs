@@ -1,4 +1,4 @@
-//! What a certificate costs on large data, beside ALS sweeps.
+//! The cost of a certificate on large data, compared with ALS sweeps.
 
 use quadfill::certify::{CertifyOptions, certify};
 use quadfill::model::{Kernel, ModelSpec};
@@ -12,11 +12,11 @@ use crate::{clock, data};
 pub(crate) fn run() -> anyhow::Result<()> {
     let cells = data::ratings(71_567, 10_681, 37, 9_250_000, 1);
     println!("\ncertificate of 71567 x 10681 x 37, {} observations, rank 20", cells.values.len());
-    let views = Views::new(cells.observations::<f32>()?);
+    let views = Views::<f32>::new(cells.observations()?);
     drop(cells);
     let spec = ModelSpec::quadratic(Kernel::pairwise(3), 20);
     let objective = Objective::new(&views, &spec, 1e-5, PenaltyScale::Uniform);
-    let mut parameters = start::random(&spec, &views, 1);
+    let mut parameters = start::random(&spec, views.all(), 1);
     for _ in 0..5 {
         als::sweep(&objective, &mut parameters);
     }

@@ -17,21 +17,21 @@ pub(crate) struct Timing {
     pub(crate) cpu: f64,
 }
 
-/// Short work is repeated for so long at least: what else runs on the machine comes and goes.
-const LEAST_SECONDS: f64 = 2.0;
+/// Short work is repeated for at least this long, as the load of the machine varies.
+const MIN_SECONDS: f64 = 2.0;
 
-/// Times `work` and takes the best of at least `runs`: on a shared machine whatever else runs can only add.
+/// Times `work` and returns the best of at least `runs` runs: other programs can only add time.
 pub(crate) fn best(runs: usize, work: impl FnMut()) -> Timing {
-    best_in_turn(runs, &mut [work])[0]
+    best_interleaved(runs, &mut [work])[0]
 }
 
-/// The same for several pieces of work, in turn, so that they have the same neighbours.
-pub(crate) fn best_in_turn(runs: usize, works: &mut [impl FnMut()]) -> Vec<Timing> {
-    let mut best = vec![Timing { wall: f64::INFINITY, cpu: f64::INFINITY }; works.len()];
+/// The same for several workloads in turn, so that all run under the same load.
+pub(crate) fn best_interleaved(runs: usize, workloads: &mut [impl FnMut()]) -> Vec<Timing> {
+    let mut best = vec![Timing { wall: f64::INFINITY, cpu: f64::INFINITY }; workloads.len()];
     let (begin, mut done) = (Instant::now(), 0);
-    while done < runs || begin.elapsed().as_secs_f64() < LEAST_SECONDS {
+    while done < runs || begin.elapsed().as_secs_f64() < MIN_SECONDS {
         done += 1;
-        for (best, work) in best.iter_mut().zip(works.iter_mut()) {
+        for (best, work) in best.iter_mut().zip(workloads.iter_mut()) {
             let (start, cpu) = (Instant::now(), cpu_seconds());
             work();
             best.wall = best.wall.min(start.elapsed().as_secs_f64());

@@ -1,4 +1,4 @@
-//! Synthetic data in the shapes that people have.
+//! Synthetic data with realistic shapes.
 
 use std::io::{BufWriter, Write};
 use std::path::Path;
@@ -15,17 +15,17 @@ pub(crate) struct Cells {
     pub(crate) values: Vec<f32>,
 }
 
-/// So many draws of [`ratings`] leave a little more than ten million different cells.
+/// Number of draws of [`ratings`] that leave just over ten million distinct cells.
 pub(crate) const TEN_MILLION: usize = 12_200_000;
 
-/// Ratings over time: few users rate much, few films are rated by most, and a user's ratings come
-/// close together in time.
+/// Ratings over time: few users rate many films, few films are rated by many users, and the ratings
+/// of a user are close in time.
 pub(crate) fn ratings(users: usize, films: usize, weeks: usize, wanted: usize, seed: u64) -> Cells {
     let mut rng = streams::stream(seed, 1, 0);
     let activity = LogNormal::new(0.0, 1.2).expect("a valid deviation");
     let shares: Vec<f64> = (0..users).map(|_| activity.sample(&mut rng)).collect();
     let total: f64 = shares.iter().sum();
-    // Film ranks follow a power law with a flat head; the labels are in no order.
+    // Film ranks follow a power law with a flat head; the labels are shuffled.
     let mut cumulative = Vec::with_capacity(films);
     let mut sum = 0.0;
     for rank in 0..films {
@@ -56,7 +56,7 @@ pub(crate) fn ratings(users: usize, films: usize, weeks: usize, wanted: usize, s
             values.push(0.5 * rng.random_range(1..=10) as f32);
         }
     }
-    // In the order of time, as such files often are: users do not come one after the other.
+    // Shuffled, as files ordered by time do not group their rows by user.
     let mut order: Vec<usize> = (0..values.len()).collect();
     for i in (1..order.len()).rev() {
         order.swap(i, rng.random_range(0..=i));
@@ -79,11 +79,11 @@ pub(crate) fn cube(size: usize, wanted: usize, seed: u64) -> Cells {
 }
 
 impl Cells {
-    pub(crate) fn observations<T: quadfill::Real>(&self) -> anyhow::Result<Observations<T>> {
+    pub(crate) fn observations(&self) -> anyhow::Result<Observations> {
         let names = ["user", "film", "week"];
         let modes =
             names.iter().zip(&self.sizes).map(|(name, &n)| Mode::new(*name, Labels::range(n)));
-        let values = self.values.iter().map(|&v| T::from_f64(f64::from(v))).collect();
+        let values = self.values.iter().map(|&v| f64::from(v)).collect();
         Ok(Observations::new(
             modes.collect(),
             self.columns.clone(),

@@ -1,10 +1,10 @@
-//! CPU-seconds per sweep of the posterior sampler, beside ALS and myFM on the same model.
+//! CPU-seconds per sweep of the posterior sampler, compared with ALS and myFM on the same model.
 
 use std::path::Path;
 
-use quadfill::model::{Kernel, ModelSpec, Offsets, Parameters};
+use quadfill::model::{Biases, Kernel, ModelSpec, Parameters};
 use quadfill::objective::{Objective, PenaltyScale};
-use quadfill::solve::gibbs::{Belief, Chain, Moment, sweep};
+use quadfill::solve::gibbs::{Chain, HyperPrior, SweepId, sweep};
 use quadfill::solve::{als, start};
 use quadfill::views::Views;
 
@@ -13,18 +13,18 @@ use crate::data;
 use crate::peers::Peers;
 use crate::sweeps::pool;
 
-/// The pairwise model of ratings with the mean and biases, which myFM always has.
+/// The pairwise model of ratings with the mean and biases, which myFM always includes.
 pub(crate) fn run(peers: &Peers, folder: &Path) -> anyhow::Result<()> {
     let cells = data::ratings(71_567, 10_681, 37, 9_250_000, 1);
     println!("\nsampling, ratings-like 71567 x 10681 x 37, {} observations", cells.values.len());
     cells.write_raw(folder, "ratings")?;
-    let views = Views::new(cells.observations::<f32>()?);
+    let views = Views::<f32>::new(cells.observations()?);
     drop(cells);
     let prefix = folder.join("ratings");
     for rank in [10, 20] {
-        let spec = ModelSpec::quadratic(Kernel::pairwise(3), rank).with_offsets(Offsets::Modes);
+        let spec = ModelSpec::quadratic(Kernel::pairwise(3), rank).with_biases(Biases::Modes);
         let objective = Objective::new(&views, &spec, 1e-4, PenaltyScale::Uniform);
-        let begin = start::random(&spec, &views, 1);
+        let begin = start::random(&spec, views.all(), 1);
         let (als, one, two) = pool(1)?.install(|| {
             let als = als_time(&objective, begin.clone());
             let one = gibbs_time(&objective, begin.clone());
@@ -56,13 +56,13 @@ fn als_time(objective: &Objective<'_, f32>, mut parameters: Parameters<f32>) -> 
 }
 
 fn gibbs_time(objective: &Objective<'_, f32>, mut parameters: Parameters<f32>) -> Timing {
-    let belief = Belief::new(objective);
+    let hyper = HyperPrior::new(objective);
     let layout = parameters.layout();
-    let mut chain = Chain::new(&belief, layout.rows().len(), layout.row_unknowns());
+    let mut chain = Chain::new(&hyper, layout.rows().len(), layout.row_unknowns());
     let mut number = 0;
     let mut draw = || {
-        let moment = Moment { chain: 0, sweep: number };
-        sweep(objective, &belief, &mut parameters, &mut chain, 1, moment);
+        let id = SweepId { chain: 0, sweep: number };
+        sweep(objective, &hyper, &mut parameters, &mut chain, 1, id);
         number += 1;
     };
     draw();

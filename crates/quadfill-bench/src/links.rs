@@ -1,15 +1,15 @@
-//! Link prediction on knowledge graphs, beside published figures of `TransE`.
+//! Link prediction on knowledge graphs, compared with published figures of `TransE`.
 
 use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
 use anyhow::{Context, ensure};
-use quadfill::apply::{KnownCells, Predictor, Ranker, Ranking};
-use quadfill::model::{Kernel, ModelSpec, Offsets};
+use quadfill::apply::{KnownCells, Ranking};
+use quadfill::model::{Biases, ModelKind};
 use quadfill::observations::TextLabels;
-use quadfill::solve::{FitConfig, Silent, Solver, fit};
-use quadfill::{Labels, Mode, Observations, OnDuplicate};
+use quadfill::solve::{Choice, Precision, Rank, Solver};
+use quadfill::{FitConfig, Labels, Mode, Model, Observations, OnDuplicate};
 
 /// Triples by index; head and tail share their labels.
 struct Graph {
@@ -25,7 +25,7 @@ impl Graph {
         std::fs::create_dir_all(&target)?;
         let archive = folder.join("knowledge-graphs").join(format!("{name}.tar.gz"));
         let tar = Command::new("tar").arg("xzf").arg(&archive).arg("-C").arg(&target).status()?;
-        ensure!(tar.success(), "{} cannot be unpacked", archive.display());
+        ensure!(tar.success(), "cannot unpack {}", archive.display());
         let (mut entities, mut relations) = (TextLabels::default(), TextLabels::default());
         let mut read = |part: &str| -> anyhow::Result<Vec<Vec<u32>>> {
             let path = target.join(format!("{part}.txt"));
@@ -34,7 +34,7 @@ impl Graph {
             let mut columns = vec![Vec::new(); 3];
             for line in text.lines() {
                 let fields: Vec<&str> = line.split('\t').collect();
-                ensure!(fields.len() == 3, "{}: a line is no triple", path.display());
+                ensure!(fields.len() == 3, "{}: a line is not a triple", path.display());
                 columns[0].push(entities.intern(fields[0]));
                 columns[1].push(relations.intern(fields[1]));
                 columns[2].push(entities.intern(fields[2]));
@@ -50,7 +50,7 @@ impl Graph {
         Ok(Self { modes, train, valid, test })
     }
 
-    fn rank(&self, predictor: Predictor<'_, f32>) -> Ranking {
+    fn rank(&self, model: &Model) -> Ranking {
         let rankings: Vec<Ranking> = [0, 2]
             .into_iter()
             .map(|mode| {
@@ -58,7 +58,7 @@ impl Graph {
                 for part in [&self.train, &self.valid] {
                     known.add(&slices(part));
                 }
-                Ranker::new(predictor, mode).ranking(&slices(&self.test), &known)
+                model.ranker(mode).ranking(&slices(&self.test), &known)
             })
             .collect();
         Ranking::together(&rankings)
@@ -69,11 +69,13 @@ fn slices(columns: &[Vec<u32>]) -> Vec<&[u32]> {
     columns.iter().map(Vec::as_slice).collect()
 }
 
-/// A way to train, with what suits the graph.
+/// A training method, with settings for the graph.
 struct Trial {
-    name: &'static str,
-    spec: ModelSpec,
-    /// The weight of unobserved cells, or how many to draw.
+    model: ModelKind,
+    rank: usize,
+    /// Modes that share their factors.
+    ties: Vec<Vec<String>>,
+    /// The weight of unobserved cells; `None` for sampled negatives.
     implicit: Option<f64>,
     negatives: usize,
     penalty: f64,
@@ -82,7 +84,7 @@ struct Trial {
 
 pub(crate) fn run(folder: &Path, out: &Path) -> anyhow::Result<()> {
     for (name, published, density) in [
-        ("nations", "no published figure of TransE is known to us", 0.1),
+        ("nations", "no published TransE figure known", 0.1),
         ("umls", "published TransE: hits@10 0.989, mean rank 1.84 (KG-BERT paper)", 0.02),
         ("WN18RR", "published TransE: MRR 0.226, hits@10 0.501 (RotatE paper)", 1e-5),
     ] {
@@ -94,31 +96,33 @@ pub(crate) fn run(folder: &Path, out: &Path) -> anyhow::Result<()> {
             graph.train[0].len()
         );
         let large = graph.train[0].len() > 50_000;
-        // About the same ridge on a row, whatever the number of triples.
+        // About the same ridge per row for any number of triples.
         let penalty = 0.2 / graph.train[0].len() as f64;
         let rank = if large { 64 } else { 32 };
-        let pairwise = ModelSpec::quadratic(Kernel::pairwise(3), rank);
-        let transe = ModelSpec::quadratic(Kernel::transe(3), rank).with_tied(&[0, 2]);
+        let ends = ["head", "tail"].map(str::to_owned).to_vec();
         for trial in [
             Trial {
-                name: "pairwise",
-                spec: pairwise,
+                model: ModelKind::Pairwise,
+                rank,
+                ties: Vec::new(),
                 implicit: Some(density),
                 negatives: 0,
                 penalty,
                 sweeps: 20,
             },
             Trial {
-                name: "cp",
-                spec: ModelSpec::cp(3, rank),
+                model: ModelKind::Cp,
+                rank,
+                ties: Vec::new(),
                 implicit: Some(density),
                 negatives: 0,
                 penalty,
                 sweeps: 30,
             },
             Trial {
-                name: "transe",
-                spec: transe,
+                model: ModelKind::Transe,
+                rank,
+                ties: vec![ends],
                 implicit: None,
                 negatives: 4,
                 penalty: 1e-6,
@@ -134,8 +138,8 @@ pub(crate) fn run(folder: &Path, out: &Path) -> anyhow::Result<()> {
 impl Graph {
     fn report(&self, trial: &Trial) -> anyhow::Result<()> {
         let start = Instant::now();
-        let distances = trial.implicit.is_none();
-        let values = vec![if distances { 0.0 } else { 1.0f32 }; self.train[0].len()];
+        let is_distance = trial.implicit.is_none();
+        let values = vec![if is_distance { 0.0 } else { 1.0 }; self.train[0].len()];
         let data = Observations::new(
             self.modes.clone(),
             self.train.clone(),
@@ -147,17 +151,25 @@ impl Graph {
             0 => data,
             count => data.with_negatives(count, 1.0, &[0, 2], 1)?,
         };
-        let mut config = FitConfig::new(trial.spec.clone());
-        (config.implicit, config.penalty) = (trial.implicit, Some(trial.penalty));
-        (config.solver, config.sweeps) = (Solver::Als, Some(trial.sweeps));
-        config.offsets = Some(Offsets::None);
-        let fit = fit(data, &config, &mut Silent)?;
+        let config = FitConfig {
+            model: trial.model.clone(),
+            rank: Rank::Fixed(trial.rank),
+            ties: trial.ties.clone(),
+            biases: Choice::Fixed(Biases::None),
+            implicit: trial.implicit,
+            penalty: Choice::Fixed(trial.penalty),
+            solver: Solver::Als,
+            sweeps: Some(trial.sweeps),
+            precision: Choice::Fixed(Precision::F32),
+            ..FitConfig::default()
+        };
+        let model = quadfill::fit(data, &config)?;
         let seconds = start.elapsed().as_secs_f64();
-        let ranking = self.rank(Predictor::new(&fit.spec, &fit.parameters));
+        let ranking = self.rank(&model);
         println!(
             "{:<9} rank {:<3} MRR {:.3}  hits@1 {:.3}  hits@10 {:.3}  mean rank {:.1}  {seconds:.1} s to train",
-            trial.name,
-            trial.spec.rank,
+            trial.model.to_string(),
+            trial.rank,
             ranking.mrr,
             ranking.hits_at_1,
             ranking.hits_at_10,

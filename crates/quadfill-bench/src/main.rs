@@ -1,9 +1,9 @@
-//! Speed, memory and reading, beside this machine's limits and any peers that are set up.
+//! Speed, memory and reading, compared with the limits of this machine and any installed peers.
 //!
 //! `quadfill-bench [--peers VENV] [--data FOLDER] [--only PART]` prints one line per figure. Parts are
 //! sweep, small, gibbs, certificate, reading, memory, top, fold-in and, on data sets in FOLDER,
 //! ratings, links and tags.
-//! Peers run as Python scripts on the very same data, in the same run.
+//! Peers run as Python scripts on the same data, in the same run.
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
 mod certificate;
@@ -60,7 +60,7 @@ fn main() -> anyhow::Result<()> {
     if let Some(only) = &only {
         anyhow::ensure!(
             PARTS.contains(&only.as_str()),
-            "there is no part {only}: {} are there",
+            "unknown part {only}: choose one of {}",
             PARTS.join(", ")
         );
     }
@@ -68,8 +68,8 @@ fn main() -> anyhow::Result<()> {
     let peers = peers::Peers::new(peers.as_deref())?;
     let folder = PathBuf::from("bench-out");
     std::fs::create_dir_all(&folder)?;
-    let kernels = quadfill_kernels::Kernels::detect();
-    println!("instruction set    {}", kernels.isa());
+    let backend = quadfill_kernels::Backend::detect();
+    println!("instruction set    {}", backend.isa());
     if wants("sweep") {
         sweeps::ratings(&peers, &folder)?;
     }

@@ -8,7 +8,7 @@ use anyhow::Context;
 
 use crate::data;
 
-/// Fits a large file with the program and watches its memory. Pages of the mapped input do not count.
+/// Fits a large file with the program and samples its memory. Pages of the mapped input are excluded.
 pub(crate) fn run(folder: &Path) -> anyhow::Result<()> {
     let input = folder.join("ratings.dat");
     if !input.exists() {
@@ -24,7 +24,9 @@ pub(crate) fn run(folder: &Path) -> anyhow::Result<()> {
         .arg(&input)
         .stdout(Stdio::null())
         .spawn()
-        .with_context(|| format!("{} is not there: build the program first", program.display()))?;
+        .with_context(|| {
+            format!("{} does not exist: build the program first", program.display())
+        })?;
     let mut peak = 0u64;
     let status = format!("/proc/{}/status", child.id());
     while child.try_wait()?.is_none() {

@@ -1,11 +1,11 @@
-//! Runs peers as Python scripts in a virtual environment and reads the figures that they print.
+//! Runs peers as Python scripts in a virtual environment and parses the figures that they print.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, bail};
 
-/// The peers that are set up, if any.
+/// The installed peers, if any.
 pub(crate) struct Peers {
     python: Option<PathBuf>,
 }
@@ -17,12 +17,12 @@ impl Peers {
         if let Some(python) = &python
             && !python.exists()
         {
-            bail!("{} is not there: set the peers up with `make bench-peers`", python.display());
+            bail!("{} does not exist: install the peers with `make bench-peers`", python.display());
         }
         Ok(Self { python })
     }
 
-    /// The number that a peer's script prints last, or nothing where no peers are set up.
+    /// The last number that a peer's script prints, or `None` if no peers are installed.
     pub(crate) fn figure(&self, script: &str, arguments: &[&str]) -> anyhow::Result<Option<f64>> {
         let Some(python) = &self.python else {
             return Ok(None);

@@ -1,20 +1,20 @@
-//! Errors on the ratings of `MovieLens`-100K beside peers: the same split, and the same fields where a peer
-//! knows them.
+//! Errors on the ratings of `MovieLens`-100K compared with peers: the same split, and the same fields
+//! where a peer supports them.
 
 use std::fmt::Write;
 use std::path::Path;
 
-use quadfill::model::{Kernel, ModelSpec, Offsets};
+use quadfill::model::Biases;
 use quadfill::objective::PenaltyScale;
-use quadfill::solve::{FitConfig, Sampling, Silent, Solver, fit};
-use quadfill::{Observations, OnDuplicate};
+use quadfill::solve::{Choice, Precision, Rank, Sampling, Solver};
+use quadfill::{FitConfig, Observations, OnDuplicate};
 use quadfill_io::{BinSize, BinSpec, ReadOptions, read};
 
 use crate::peers::Peers;
 
 const RANKS: [usize; 3] = [5, 10, 20];
 
-/// Root mean squared errors at two shares of ratings to learn from.
+/// Root mean squared errors for two training fractions.
 pub(crate) fn run(peers: &Peers, data: &Path, folder: &Path) -> anyhow::Result<()> {
     let file = data.join("movielens-100k/u.data");
     let day = BinSpec { column: "4".into(), size: BinSize::Seconds(86_400.0) };
@@ -24,7 +24,7 @@ pub(crate) fn run(peers: &Peers, data: &Path, folder: &Path) -> anyhow::Result<(
         bins: vec![day],
         ..ReadOptions::default()
     };
-    let ratings = read::<f32>(&file, &options)?.observations;
+    let ratings = read(&file, &options)?;
     for p in [0.8, 0.2] {
         let (train, test) = ratings.clone().split_random(1.0 - p, 1)?;
         println!("\nMovieLens-100K, user x movie x day, p = {p}: test RMSE");
@@ -38,16 +38,18 @@ pub(crate) fn run(peers: &Peers, data: &Path, folder: &Path) -> anyhow::Result<(
                 print!(
                     "{name}, rank {rank}: quadfill path {path:.4}, gibbs of 4 chains {gibbs:.4}"
                 );
-                let [learn, ask] =
+                let [train_path, test_path] =
                     ["train", "test"].map(|part| folder.join(format!("ratings-{part}.csv")));
-                write(&train, &learn)?;
-                write(&test, &ask)?;
-                // LensKit and cmfrec know users and movies only.
+                write(&train, &train_path)?;
+                write(&test, &test_path)?;
+                // LensKit and cmfrec support only users and movies.
                 let others =
                     if fields == 2 { &["myfm", "lenskit", "cmfrec"][..] } else { &["myfm"] };
                 for peer in others {
-                    let (learn, ask) = (learn.to_string_lossy(), ask.to_string_lossy());
-                    let arguments = [peer, learn.as_ref(), ask.as_ref(), &rank.to_string()];
+                    let (train_path, test_path) =
+                        (train_path.to_string_lossy(), test_path.to_string_lossy());
+                    let arguments =
+                        [peer, train_path.as_ref(), test_path.as_ref(), &rank.to_string()];
                     if let Some(error) = peers.figure("ratings_error.py", &arguments)? {
                         print!(", {peer} {error:.4}");
                     }
@@ -60,33 +62,33 @@ pub(crate) fn run(peers: &Peers, data: &Path, folder: &Path) -> anyhow::Result<(
 }
 
 fn error(
-    train: &Observations<f32>,
-    test: &Observations<f32>,
+    train: &Observations,
+    test: &Observations,
     rank: usize,
     solver: Solver,
 ) -> anyhow::Result<f64> {
     let is_path = solver == Solver::Path;
-    let model = ModelSpec::quadratic(Kernel::pairwise(train.modes().len()), rank);
     let config = FitConfig {
+        rank: Rank::Fixed(rank),
+        biases: Choice::Fixed(Biases::Modes),
         solver,
-        offsets: Some(Offsets::Modes),
         penalty_scale: if is_path { PenaltyScale::Count } else { PenaltyScale::Uniform },
+        precision: Choice::Fixed(Precision::F32),
         certify: false,
-        ..FitConfig::new(model)
+        ..FitConfig::default()
     };
-    let fit = fit(train.clone(), &config, &mut Silent)?;
-    Ok(fit.predictor().evaluate_on(test).rmse)
+    Ok(quadfill::fit(train.clone(), &config)?.evaluate(test)?.rmse)
 }
 
-/// The same with the first modes only.
-fn first(data: &Observations<f32>, modes: usize) -> anyhow::Result<Observations<f32>> {
+/// The same data with only the first modes.
+fn first(data: &Observations, modes: usize) -> anyhow::Result<Observations> {
     let indices = (0..modes).map(|mode| data.indices(mode).to_vec()).collect();
     let values = data.values().to_vec();
     let modes = data.modes()[..modes].to_vec();
     Ok(Observations::new(modes, indices, values, None, OnDuplicate::Mean)?)
 }
 
-fn write(data: &Observations<f32>, path: &Path) -> anyhow::Result<()> {
+fn write(data: &Observations, path: &Path) -> anyhow::Result<()> {
     let modes = data.modes().len();
     let names = ["user", "movie", "day"];
     let mut text = format!("{},rating\n", names[..modes].join(","));

@@ -1,21 +1,21 @@
-//! Tags of Last.fm: does a model of what was seen beat popularity?
+//! Tags of Last.fm: does a model of the observed tags beat popularity?
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::time::Instant;
 
 use anyhow::Context;
-use quadfill::apply::{KnownCells, Predictor, Ranker};
-use quadfill::model::{Kernel, ModelSpec, Offsets};
-use quadfill::solve::{FitConfig, Silent, Solver, fit};
-use quadfill::{Observations, OnDuplicate};
+use quadfill::apply::KnownCells;
+use quadfill::model::{Biases, ModelKind};
+use quadfill::solve::{Choice, Precision, Rank, Solver};
+use quadfill::{FitConfig, Observations, OnDuplicate};
 use quadfill_io::{ReadOptions, read_bytes};
 use quadfill_kernels::streams;
 use rand::RngExt;
 
 const BEST: usize = 10;
 
-/// Hides the tags of a tenth of the posts and asks for them.
+/// Holds out the tags of a tenth of the posts and predicts them.
 pub(crate) fn run(folder: &Path) -> anyhow::Result<()> {
     let mut text = Vec::new();
     for name in ["user_taggedartists.dat", "user_taggedartists_2.dat"] {
@@ -27,11 +27,11 @@ pub(crate) fn run(folder: &Path) -> anyhow::Result<()> {
     }
     let options = ReadOptions {
         modes: Some(vec!["userID".into(), "artistID".into(), "tagID".into()]),
-        ones: true,
+        values_are_ones: true,
         on_duplicate: OnDuplicate::Last,
         ..ReadOptions::default()
     };
-    let data = read_bytes::<f32>("tags.dat", &text, &options)?.observations;
+    let data = read_bytes("tags.dat", &text, &options)?;
     let sizes = data.sizes();
     println!("\nLast.fm tags: {} of {sizes:?}, a tenth of the posts held out", data.len());
     let mut rng = streams::stream(3, 9, 0);
@@ -47,7 +47,7 @@ pub(crate) fn run(folder: &Path) -> anyhow::Result<()> {
         (0..3).map(|mode| rows().map(|row| data.indices(mode)[row]).collect()).collect()
     };
     let (train, mut test) = (part(false), part(true));
-    // A user or an artist without any other post is for another method.
+    // Users and artists without any training post cannot be predicted.
     let seen = |mode: usize| -> Vec<bool> {
         let mut seen = vec![false; sizes[mode]];
         train[mode].iter().for_each(|&label| seen[label as usize] = true);
@@ -62,24 +62,26 @@ pub(crate) fn run(folder: &Path) -> anyhow::Result<()> {
     }
     popularity("popularity by user", &train, &test, &[0]);
     popularity("popularity by artist", &train, &test, &[1]);
-    popularity("the sum of both", &train, &test, &[0, 1]);
+    popularity("sum of both", &train, &test, &[0, 1]);
     let columns: Vec<&[u32]> = test.iter().map(Vec::as_slice).collect();
-    for (name, spec, weight, penalty) in [
-        ("pairwise, rank 64", ModelSpec::quadratic(Kernel::pairwise(3), 64), 1e-4, 1e-6),
-        (
-            "two pairs, rank 64",
-            ModelSpec::quadratic(Kernel::pairs(3, &[(0, 2), (1, 2)])?, 64),
-            1e-4,
-            1e-6,
-        ),
-        ("cp, rank 64", ModelSpec::cp(3, 64), 1e-4, 1e-6),
+    for (name, model, weight, penalty) in [
+        ("pairwise, rank 64", ModelKind::Pairwise, 1e-4, 1e-6),
+        ("two pairs, rank 64", ModelKind::Pairs(vec![(0, 2), (1, 2)]), 1e-4, 1e-6),
+        ("cp, rank 64", ModelKind::Cp, 1e-4, 1e-6),
     ] {
-        let mut config = FitConfig::new(spec);
-        (config.implicit, config.penalty) = (Some(weight), Some(penalty));
-        (config.solver, config.offsets) = (Solver::Als, Some(Offsets::None));
-        config.sweeps = Some(8);
+        let config = FitConfig {
+            model,
+            rank: Rank::Fixed(64),
+            biases: Choice::Fixed(Biases::None),
+            implicit: Some(weight),
+            penalty: Choice::Fixed(penalty),
+            solver: Solver::Als,
+            sweeps: Some(8),
+            precision: Choice::Fixed(Precision::F32),
+            ..FitConfig::default()
+        };
         let start = Instant::now();
-        let ones = vec![1.0f32; train[0].len()];
+        let ones = vec![1.0; train[0].len()];
         let data = Observations::new(
             data.modes().to_vec(),
             train.clone(),
@@ -87,10 +89,9 @@ pub(crate) fn run(folder: &Path) -> anyhow::Result<()> {
             None,
             OnDuplicate::Error,
         )?;
-        let fit = fit(data, &config, &mut Silent)?;
+        let model = quadfill::fit(data, &config)?;
         let seconds = start.elapsed().as_secs_f64();
-        let ranker = Ranker::new(Predictor::new(&fit.spec, &fit.parameters), 2);
-        let ranking = ranker.ranking(&columns, &KnownCells::new(2));
+        let ranking = model.ranker(2).ranking(&columns, &KnownCells::new(2));
         println!(
             "{name:<22} recall@10 {:.4}  NDCG@10 {:.4}  (w0 {weight}, penalty {penalty}, {seconds:.0} s to train)",
             ranking.recall_at_10, ranking.ndcg_at_10
@@ -99,7 +100,7 @@ pub(crate) fn run(folder: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Recommends what the labels of some modes had most often, and then what all had.
+/// Recommends the most frequent tags of the labels of some modes, then the most frequent tags overall.
 fn popularity(name: &str, train: &[Vec<u32>], test: &[Vec<u32>], modes: &[usize]) {
     let mut counts: Vec<HashMap<u32, HashMap<u32, f64>>> = vec![HashMap::new(); modes.len()];
     let mut all: HashMap<u32, f64> = HashMap::new();

@@ -1,8 +1,8 @@
-//! The best labels of a large mode, beside the speed of memory and of multiply-adds.
+//! The best labels of a large mode, compared with memory bandwidth and peak multiply-adds.
 
-use quadfill::apply::{Predictor, Ranker};
-use quadfill::model::{Kernel, ModelSpec, Parameters};
-use quadfill_kernels::{Kernels, peak};
+use quadfill::apply::Ranker;
+use quadfill::model::{Kernel, ModelSpec, Parameters, Predictor};
+use quadfill_kernels::{Backend, peak};
 
 use crate::clock;
 use crate::sweeps::pool;
@@ -21,9 +21,9 @@ pub(crate) fn run() -> anyhow::Result<()> {
     let bytes = (ROWS * RANK * 4) as f64;
     pool(1)?.install(|| {
         let (mut one, mut read, mut found) = (f64::INFINITY, f64::INFINITY, 0);
-        // Taken in turns, so that both see the same machine.
+        // Interleaved, so that both run under the same load.
         for _ in 0..5 {
-            read = read.min(bytes / peak::read_gigabytes(Kernels::detect()) * 1e-9);
+            read = read.min(bytes / peak::read_bandwidth(Backend::detect()) * 1e-9);
             let timing = clock::best(5, || found += ranker.top(&[3, 0, 2], BEST, &[]).len());
             one = one.min(timing.wall);
         }
@@ -36,7 +36,7 @@ pub(crate) fn run() -> anyhow::Result<()> {
         let given: Vec<Vec<u32>> =
             (0..QUERIES as u32).map(|query| vec![query, 0, query % 5]).collect();
         let excluded = vec![Vec::new(); QUERIES];
-        let peak = peak::multiply_add_gflops::<f32>(Kernels::detect());
+        let peak = peak::multiply_add_gflops::<f32>(Backend::detect());
         let batch = clock::best(3, || found += ranker.top_batch(&given, BEST, &excluded).len());
         let gflops = (2 * QUERIES * ROWS * RANK) as f64 / batch.cpu * 1e-9;
         println!(

@@ -1,9 +1,9 @@
-//! Wall-clock and processor time.
+//! Wall-clock and CPU time.
 
 use std::fs;
 use std::time::Instant;
 
-/// A stretch of time.
+/// A stopwatch for wall-clock and CPU time.
 #[derive(Debug)]
 pub(crate) struct Clock {
     start: Instant,
@@ -20,13 +20,13 @@ impl Clock {
         self.start.elapsed().as_secs_f64()
     }
 
-    /// Seconds that all threads worked since the start, where the system tells.
+    /// CPU seconds of all threads since the start, where the system reports them.
     pub(crate) fn cpu_seconds(&self) -> Option<f64> {
         Some(cpu_seconds()? - self.cpu_start?)
     }
 }
 
-/// Seconds that the threads of this program have worked, to the nanosecond (Linux).
+/// CPU seconds of this program's threads, to the nanosecond (Linux).
 ///
 /// Threads that have ended are not counted; the pool's live as long as the program.
 fn cpu_seconds() -> Option<f64> {

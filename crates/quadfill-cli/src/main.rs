@@ -1,15 +1,15 @@
 //! The `quadfill` program.
 //!
 //! [`flags`] says what can be typed and resolves it once, [`run`] does it. The library does the work;
-//! here are files, words and exit codes: 0 for success, 2 for anything the user can mend, 130 after
+//! here are files, messages and exit codes: 0 for success, 2 for anything the user can fix, 130 after
 //! Ctrl-C.
 
+mod broken_pipe;
 mod clock;
-mod failure;
 mod flags;
 mod interrupt;
 mod output;
-mod places;
+mod paths;
 mod report;
 mod run;
 
@@ -19,16 +19,16 @@ use clap::Parser;
 
 use flags::{Cli, Refusal};
 
-/// The exit code of whatever the user can mend.
-const MENDABLE: u8 = 2;
+/// The exit code of errors that the user can fix.
+const USER_ERROR: u8 = 2;
 
 fn main() -> ExitCode {
     match go() {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) if failure::is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) if broken_pipe::is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            output::complain(&failure::sentence(&error));
-            ExitCode::from(MENDABLE)
+            output::complain(&flags::sentence(&error));
+            ExitCode::from(USER_ERROR)
         }
     }
 }

@@ -7,7 +7,7 @@ use std::io::{self, IsTerminal, Write};
 use anyhow::Result;
 use serde::Serialize;
 
-/// How much is said, and in which form.
+/// How much is printed, and in which form.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Output {
     json: bool,
@@ -29,15 +29,15 @@ impl Output {
         !self.quiet && io::stderr().is_terminal()
     }
 
-    /// Something that is good to know on the way.
+    /// A note on standard error, unless quiet.
     pub(crate) fn note(self, text: impl Display) {
         if !self.quiet {
-            // A closed standard error is no reason to give up the work.
+            // A closed standard error must not stop the work.
             let _ = writeln!(io::stderr(), "{text}");
         }
     }
 
-    /// What became of the work: JSON if asked for, else text unless quiet.
+    /// The result of a command: JSON if asked for, else text unless quiet.
     pub(crate) fn outcome(self, text: impl Display, json: &impl Serialize) -> Result<()> {
         if self.json || !self.quiet {
             self.answer(text, json)?;
@@ -58,7 +58,7 @@ impl Output {
     }
 }
 
-/// Text that was asked for as it is.
+/// Text that is printed as it is.
 pub(crate) fn plain(text: &[u8]) -> Result<()> {
     let mut stdout = io::stdout().lock();
     stdout.write_all(text)?;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use quadfill::model::Offsets;
+use quadfill::model::Biases;
 use quadfill::solve::Status;
 
 /// A number with the digits that matter: `0.123`, `1.23e-9`, `4321`.
@@ -26,8 +26,8 @@ pub(crate) fn number(value: f64) -> String {
 pub(crate) fn grouped(count: usize) -> String {
     let digits = count.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+    for (position, digit) in digits.chars().enumerate() {
+        if position > 0 && (digits.len() - position).is_multiple_of(3) {
             text.push(',');
         }
         text.push(digit);
@@ -44,27 +44,28 @@ pub(crate) fn counted(count: usize, thing: &str) -> String {
 pub(crate) fn status_in_words(status: Status) -> &'static str {
     match status {
         Status::Exact => "exact: the data are reproduced to working precision",
-        Status::Converged => "converged: the objective stopped falling",
-        Status::Certified => "certified: no columns of any kind lower the objective",
-        Status::Validated => "validated: what is not given was chosen on held-out data",
+        Status::Converged => "converged: the objective stopped decreasing",
+        Status::Certified => "certified: no additional column lowers the objective",
+        Status::Validated => "validated: settings not given were chosen on held-out data",
         Status::Sampled => "sampled: all draws were taken",
-        Status::NoProgress => "no progress: no step led down any more",
-        Status::SweepLimit => "the limit of sweeps came first",
-        Status::TimeLimit => "the time limit came first",
-        Status::RankLimit => "the largest rank came first",
+        Status::NoProgress => "no progress: no step lowers the objective",
+        Status::SweepLimit => "stopped at the sweep limit",
+        Status::TimeLimit => "stopped at the time limit",
+        Status::RankLimit => "stopped at the largest rank",
+        Status::Interrupted => "interrupted",
     }
 }
 
 /// What is added to the interaction.
-pub(crate) fn offsets_in_words(offsets: Offsets) -> &'static str {
-    match offsets {
-        Offsets::None => "no offsets",
-        Offsets::Mean => "the mean",
-        Offsets::Modes => "the mean and biases",
+pub(crate) fn biases_in_words(biases: Biases) -> &'static str {
+    match biases {
+        Biases::None => "no biases",
+        Biases::Mean => "the mean",
+        Biases::Modes => "the mean and biases",
     }
 }
 
-/// Lines of a name and what there is to say about it.
+/// Lines of a name and a text, aligned.
 #[derive(Debug, Default)]
 pub(crate) struct Lines(Vec<(String, String)>);
 
@@ -77,8 +78,8 @@ impl Lines {
 impl std::fmt::Display for Lines {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let width = self.0.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
-        for (place, (name, text)) in self.0.iter().enumerate() {
-            if place > 0 {
+        for (position, (name, text)) in self.0.iter().enumerate() {
+            if position > 0 {
                 f.write_char('\n')?;
             }
             write!(f, "{name:width$}  {text}")?;

@@ -1,4 +1,4 @@
-//! Writes small sound files of every format into `FOLDER/TARGET`, for the fuzzer to start from.
+//! Writes small valid files of every format into `FOLDER/TARGET`, for the fuzzer to start from.
 //!
 //! ```text
 //! cargo run -p quadfill-io --example fuzz_seeds -- FOLDER
@@ -71,7 +71,7 @@ fn main() -> Result {
     let modes = [Mode::new("user", Labels::range(3)), Mode::new("film", Labels::range(3))];
     let text = b"user,film,note,time\n0,1,x,3\n1,2,y,14\n2,2,x,1.5\n".to_vec();
     let options = ReadOptions::default();
-    let query = read_query_bytes("q.csv", text, &options, &modes, &[], QueryValues::Ignored)?;
+    let query = read_query_bytes("q.csv", text, &options, &modes, QueryValues::Ignored)?;
     let predictions =
         Predictions { values: &[0.5, 1.5, 2.5], half_widths: None, mark_unknown: false };
     let table = folder("parquet")?.join("table.parquet");

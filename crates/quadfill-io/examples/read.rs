@@ -6,7 +6,6 @@
 
 #![expect(clippy::print_stdout, reason = "an example that reports to its user")]
 
-use std::path::Path;
 use std::time::Instant;
 
 use quadfill_io::{BinSpec, ReadOptions, read};
@@ -25,13 +24,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
     }
     let start = Instant::now();
-    let data = read::<f32>(Path::new(&file), &options)?;
+    let data = read(&file, &options)?;
     println!("seconds    {:.3}", start.elapsed().as_secs_f64());
-    println!("rows       {}", data.observations.len());
-    for (mode, size) in data.observations.modes().iter().zip(data.observations.sizes()) {
+    println!("rows       {}", data.len());
+    for (mode, size) in data.modes().iter().zip(data.sizes()) {
         println!("mode       {} with {size} labels", mode.name);
+        if let Some(bins) = mode.bins {
+            println!("           bins of {} s from {}", bins.width, bins.origin);
+        }
     }
-    println!("bins       {:?}", data.bins);
     if let Ok(status) = std::fs::read_to_string("/proc/self/status") {
         // Pages of the mapped file count as RssFile, everything the reader allocated as RssAnon.
         for line in

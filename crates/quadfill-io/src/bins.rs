@@ -1,9 +1,10 @@
 //! Times cut into bins.
 
-use crate::error::ReadError;
-use crate::options::ColumnRef;
-use crate::shown::shown;
 use quadfill::observations::Binning;
+
+use crate::error::{ReadError, Result};
+use crate::escape::one_line;
+use crate::options::ColumnRef;
 
 /// How wide the bins of a column are.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -12,19 +13,11 @@ pub enum BinSize {
     Seconds(f64),
     /// This many bins of the same width from the first to the last time.
     Count(u32),
-    /// The bins of a model: where bin 0 begins, how wide bins are, and how many there are if that
-    /// was asked for.
-    Settled {
-        /// Where bin 0 begins.
-        origin: f64,
-        /// Width of a bin in seconds.
-        width: f64,
-        /// How many bins there are.
-        count: Option<u32>,
-    },
+    /// The bins of a model.
+    Known(Binning),
 }
 
-/// A wish to cut a column of times, in seconds, into bins.
+/// How a column of times, in seconds, is to be cut into bins.
 ///
 /// ```
 /// use quadfill_io::{BinSize, BinSpec};
@@ -45,12 +38,8 @@ pub struct BinSpec {
 
 impl BinSpec {
     /// Reads `COLUMN=WIDTH` with a unit (`s`, `m`, `h`, `d`, `w`) or `COLUMN=COUNT`.
-    pub fn parse(text: &str) -> Result<Self, ReadError> {
-        let wrong = |why: &str| {
-            ReadError::Bin(format!(
-                "--bin {text}: {why}: write COLUMN=WIDTH with a unit s, m, h, d or w, or COLUMN=COUNT"
-            ))
-        };
+    pub fn parse(text: &str) -> Result<Self> {
+        let wrong = |reason: &'static str| ReadError::InvalidBins { text: one_line(text), reason };
         let (column, size) = text.rsplit_once('=').ok_or_else(|| wrong("there is no `=`"))?;
         if column.is_empty() {
             return Err(wrong("there is no column"));
@@ -62,7 +51,8 @@ impl BinSpec {
             Some(b'd') => 86_400.0,
             Some(b'w') => 604_800.0,
             Some(byte) if byte.is_ascii_digit() => {
-                let count: u32 = size.parse().map_err(|_| wrong("the count is no whole number"))?;
+                let count: u32 =
+                    size.parse().map_err(|_| wrong("the count is not a whole number"))?;
                 if count == 0 {
                     return Err(wrong("there must be at least one bin"));
                 }
@@ -71,7 +61,7 @@ impl BinSpec {
             _ => return Err(wrong("the unit is not known")),
         };
         let number: f64 =
-            size[..size.len() - 1].parse().map_err(|_| wrong("the width is no number"))?;
+            size[..size.len() - 1].parse().map_err(|_| wrong("the width is not a number"))?;
         let width = number * seconds;
         if !(width.is_finite() && width > 0.0) {
             return Err(wrong("the width must be above zero"));
@@ -80,37 +70,19 @@ impl BinSpec {
     }
 }
 
-/// Settles the bins for times from `first` to `last`.
-pub(crate) fn settle(
-    mode: &str,
-    size: BinSize,
-    first: f64,
-    last: f64,
-) -> Result<Binning, ReadError> {
+/// The bins for times from `first` to `last`.
+pub(crate) fn resolve(file: &str, size: BinSize, first: f64, last: f64) -> Result<Binning> {
     let (width, count) = match size {
         BinSize::Seconds(width) => (width, None),
         BinSize::Count(count) => {
             let width = (last - first) / f64::from(count);
             (if width > 0.0 { width } else { 1.0 }, Some(count))
         }
-        BinSize::Settled { origin, width, count } => {
-            let binning = Binning { mode: mode.to_owned(), origin, width, count };
-            if binning.bin(first).is_none() || binning.bin(last).is_none() {
-                return Err(ReadError::Bin(format!(
-                    "mode `{}`: the times from {first} to {last} do not fall into the bins of the model: \
-                     give the data that it was fitted to",
-                    shown(mode.as_bytes())
-                )));
-            }
-            return Ok(binning);
-        }
+        BinSize::Known(binning) => return Ok(binning),
     };
     let bins = (last - first) / width;
     if bins.is_nan() || bins >= f64::from(u32::MAX) {
-        return Err(ReadError::Bin(format!(
-            "mode `{}`: the times from {first} to {last} fall into too many bins of {width} seconds: choose wider bins",
-            shown(mode.as_bytes())
-        )));
+        return Err(ReadError::TooManyBins { file: file.to_owned(), first, last, width });
     }
-    Ok(Binning { mode: mode.to_owned(), origin: first, width, count })
+    Ok(Binning { origin: first, width, count })
 }

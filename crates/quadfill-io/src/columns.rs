@@ -110,8 +110,8 @@ fn numbers_if_all_are(labels: TextLabels, mut indices: Vec<u32>) -> (Labels, Vec
     let mut order: Vec<u32> = (0..numbers.len() as u32).collect();
     order.sort_unstable_by_key(|&index| numbers[index as usize]);
     let mut rank = vec![0u32; numbers.len()];
-    for (place, &index) in order.iter().enumerate() {
-        rank[index as usize] = place as u32;
+    for (position, &index) in order.iter().enumerate() {
+        rank[index as usize] = position as u32;
     }
     indices.par_iter_mut().for_each(|index| *index = rank[*index as usize]);
     (Labels::Integers(order.iter().map(|&index| numbers[index as usize]).collect()), indices)
@@ -163,13 +163,13 @@ pub(crate) fn concat<T: Copy + Default + Send>(mut pieces: Vec<Vec<T>>) -> Vec<T
     }
     let mut whole = vec![T::default(); pieces.iter().map(Vec::len).sum()];
     let mut rest = &mut whole[..];
-    let mut places = Vec::with_capacity(pieces.len());
+    let mut parts = Vec::with_capacity(pieces.len());
     for piece in &pieces {
-        let (place, after) = rest.split_at_mut(piece.len());
-        places.push(place);
+        let (part, after) = rest.split_at_mut(piece.len());
+        parts.push(part);
         rest = after;
     }
-    places.into_par_iter().zip(pieces).for_each(|(place, piece)| place.copy_from_slice(&piece));
+    parts.into_par_iter().zip(pieces).for_each(|(part, piece)| part.copy_from_slice(&piece));
     whole
 }
 

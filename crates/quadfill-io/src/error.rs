@@ -2,9 +2,26 @@
 
 use std::io;
 
+use quadfill::Setting;
+
+use crate::corpus::MAX_VOCABULARY;
+
 /// An input that cannot be read.
 ///
-/// `file` is the path as it was given, or `standard input`; lines and columns count from 1.
+/// `file` is the path as it was given, or `standard input`; lines and columns count from 1. Messages
+/// name options in backticks by the names of [`Setting`]; a program or a binding replaces them by its
+/// own words for the [settings](ReadError::settings) that a message mentions.
+///
+/// ```
+/// use quadfill::Setting;
+/// use quadfill_io::{ReadOptions, read_bytes};
+/// let error = read_bytes("a.csv", b"1,2,3\n1,2,4\n", &ReadOptions::default()).unwrap_err();
+/// assert_eq!(
+///     error.to_string(),
+///     "a.csv, line 2: cell (1, 2) was given before on line 1: set `on_duplicate` to mean, last or sum"
+/// );
+/// assert_eq!(error.settings(), [Setting::OnDuplicate]);
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReadError {
@@ -16,9 +33,9 @@ pub enum ReadError {
         /// What the system said.
         source: io::Error,
     },
-    /// The ending of the name is none that is known.
+    /// The ending of the name is not known.
     #[error(
-        "{file}: `.{ending}` is no ending Quadfill knows: name the format with --format (delimited, tns, npy, npz, parquet or mat)"
+        "{file}: `.{ending}` is not an ending that Quadfill knows: set `format` to delimited, tns, npy, npz, parquet or mat"
     )]
     UnknownEnding {
         /// The file.
@@ -27,7 +44,7 @@ pub enum ReadError {
         ending: String,
     },
     /// A format name that does not exist.
-    #[error("`{name}` is no format: choose delimited, tns, npy, npz, parquet or mat")]
+    #[error("`format` is {name}: it must be delimited, tns, npy, npz, parquet or mat")]
     UnknownFormat {
         /// What was asked for.
         name: String,
@@ -78,7 +95,7 @@ pub enum ReadError {
     },
     /// Text where a number must stand.
     #[error(
-        "{file}, {at}: column {column} holds `{text}`, which is no number: correct it or choose another column"
+        "{file}, {at}: column {column} holds `{text}`, which is not a number: correct it or choose another column"
     )]
     NotANumber {
         /// The file.
@@ -98,6 +115,20 @@ pub enum ReadError {
         /// The file.
         file: String,
         /// Line, row or cell in words.
+        at: String,
+        /// Name or number of the column.
+        column: String,
+        /// What stands there.
+        text: String,
+    },
+    /// A time in none of the bins of a model.
+    #[error(
+        "{file}, {at}: column {column} holds the time {text}, which is outside the bins of the model: leave the row out"
+    )]
+    OutsideBins {
+        /// The file.
+        file: String,
+        /// Line or row in words.
         at: String,
         /// Name or number of the column.
         column: String,
@@ -124,7 +155,7 @@ pub enum ReadError {
         /// Name or number of the column.
         column: String,
     },
-    /// An index of a `.tns` file that is no whole number above zero.
+    /// An index of a `.tns` file that is not a whole number above zero.
     #[error(
         "{file}, line {line}: index `{text}` in column {column}: the indices of a .tns file are whole numbers that start at 1, up to 4294967295"
     )]
@@ -149,7 +180,7 @@ pub enum ReadError {
         available: String,
     },
     /// One column asked for two purposes.
-    #[error("{file}: column `{column}` is asked for twice: use each column once")]
+    #[error("{file}: column `{column}` is used twice: use each column once")]
     ColumnUsedTwice {
         /// The file.
         file: String,
@@ -157,7 +188,7 @@ pub enum ReadError {
         column: String,
     },
     /// Too few or too many columns to make modes of.
-    #[error("{file}: {columns} columns give {modes} modes: {hint}")]
+    #[error("{file}: {} {}", counts(*columns, *modes), mode_count_advice(*modes))]
     ModeCount {
         /// The file.
         file: String,
@@ -165,18 +196,41 @@ pub enum ReadError {
         columns: usize,
         /// How many of them would be modes.
         modes: usize,
-        /// What to do.
-        hint: &'static str,
+    },
+    /// Another number of columns than a model has modes.
+    #[error(
+        "{file}: there {} for the modes of the model, which has {expected}: name one column for each with `modes`, in order",
+        if *got == 1 { "is 1 column".to_owned() } else { format!("are {got} columns") }
+    )]
+    OtherModes {
+        /// The file.
+        file: String,
+        /// The modes of the model.
+        expected: usize,
+        /// The columns for them.
+        got: usize,
+    },
+    /// Another number of names for modes than an array has dimensions.
+    #[error(
+        "{file}: `modes` gives {named} where the array has {dimensions}: name every dimension, in order"
+    )]
+    ArrayModes {
+        /// The file.
+        file: String,
+        /// How many are named.
+        named: usize,
+        /// How many there are.
+        dimensions: usize,
     },
     /// No column is left to hold the value.
-    #[error("{file}: no column is left for the value: name it with --value")]
+    #[error("{file}: no column is left for the value: name it with `value`")]
     NoValueColumn {
         /// The file.
         file: String,
     },
     /// The same cell on two lines.
     #[error(
-        "{file}, {second}: cell ({cell}) was given before on {first}: choose what to do with --on-duplicate mean, last or sum"
+        "{file}, {second}: cell ({cell}) was given before on {first}: set `on_duplicate` to mean, last or sum"
     )]
     DuplicateCell {
         /// The file.
@@ -201,7 +255,7 @@ pub enum ReadError {
         reason: String,
     },
     /// A binary file that does not follow its format.
-    #[error("{file}: this is no sound {format} file: {reason}: write or fetch the file again")]
+    #[error("{file}: this is not a valid {format} file: {reason}: write or fetch the file again")]
     Malformed {
         /// The file.
         file: String,
@@ -232,12 +286,97 @@ pub enum ReadError {
         /// Name of the column.
         column: String,
     },
-    /// A `--bin` that makes no sense.
-    #[error("{0}")]
-    Bin(String),
-    /// A corpus in which there is nothing to count, in words.
-    #[error("{0}")]
-    Corpus(String),
+    /// A delimiter without a character.
+    #[error("{file}: `delimiter` is empty: give a text such as , or :: or tab")]
+    EmptyDelimiter {
+        /// The file.
+        file: String,
+    },
+    /// Several arrays, of which any could be meant.
+    #[error("{file}: there are several arrays, {available}: name one with `variable`")]
+    SeveralArrays {
+        /// The file.
+        file: String,
+        /// Their names.
+        available: String,
+    },
+    /// An array that is not there.
+    #[error("{file}: there is no numeric array `{name}`: the arrays are {available}")]
+    NoSuchArray {
+        /// The file.
+        file: String,
+        /// What was asked for.
+        name: String,
+        /// Their names.
+        available: String,
+    },
+    /// Bins that cannot be parsed.
+    #[error(
+        "`bins` is {text}: {reason}: write COLUMN=WIDTH with a unit s, m, h, d or w, or COLUMN=COUNT"
+    )]
+    InvalidBins {
+        /// What was asked for.
+        text: String,
+        /// What is wrong with it.
+        reason: &'static str,
+    },
+    /// Bins for a column that has no use for them.
+    #[error(
+        "{file}: `bins` names column {column}, which is not among `modes`, or is named twice: name a mode, once"
+    )]
+    BinsOfNoMode {
+        /// The file.
+        file: String,
+        /// The column.
+        column: String,
+    },
+    /// Bins for an array.
+    #[error("{file}: an array has no column of times: leave out `bins`")]
+    BinsOfArray {
+        /// The file.
+        file: String,
+    },
+    /// More bins than 32-bit numbers can count.
+    #[error(
+        "{file}: the times from {first} to {last} fall into too many bins that are {width} s wide: make `bins` wider"
+    )]
+    TooManyBins {
+        /// The file.
+        file: String,
+        /// The first time.
+        first: f64,
+        /// The last one.
+        last: f64,
+        /// The width of a bin.
+        width: f64,
+    },
+    /// A vocabulary without words, or of too many.
+    #[error("`vocabulary` is {words}: it must be 1 to {MAX_VOCABULARY}")]
+    BadVocabulary {
+        /// How many words were asked for.
+        words: usize,
+    },
+    /// A corpus with fewer words than the vocabulary should have.
+    #[error(
+        "the corpus has {distinct} different words, fewer than the {asked} of `vocabulary`: lower it"
+    )]
+    TooFewWords {
+        /// The words there are.
+        distinct: usize,
+        /// The words that were asked for.
+        asked: usize,
+    },
+    /// A corpus without words.
+    #[error("{files}: there are no words: give plain text")]
+    NoWords {
+        /// The files.
+        files: String,
+    },
+    /// A corpus in which no three words of the vocabulary are neighbours.
+    #[error(
+        "no three words of the vocabulary follow one another: give more text or raise `vocabulary`"
+    )]
+    NoTriples,
     /// Whatever else the library finds wrong with the data.
     #[error("{file}: {source}")]
     Data {
@@ -248,5 +387,129 @@ pub enum ReadError {
     },
 }
 
+impl ReadError {
+    /// The settings that the message mentions, as options and not as columns that are called so.
+    pub fn settings(&self) -> Vec<Setting> {
+        match self {
+            Self::UnknownEnding { .. } | Self::UnknownFormat { .. } => vec![Setting::Format],
+            Self::ModeCount { modes: 0 | 1, .. } => vec![Setting::Delimiter, Setting::Modes],
+            Self::ModeCount { .. } | Self::OtherModes { .. } | Self::ArrayModes { .. } => {
+                vec![Setting::Modes]
+            }
+            Self::NoValueColumn { .. } => vec![Setting::Value],
+            Self::DuplicateCell { .. } => vec![Setting::OnDuplicate],
+            Self::EmptyDelimiter { .. } => vec![Setting::Delimiter],
+            Self::SeveralArrays { .. } => vec![Setting::Variable],
+            Self::InvalidBins { .. } | Self::BinsOfArray { .. } | Self::TooManyBins { .. } => {
+                vec![Setting::Bins]
+            }
+            Self::BinsOfNoMode { .. } => vec![Setting::Bins, Setting::Modes],
+            Self::BadVocabulary { .. } | Self::TooFewWords { .. } | Self::NoTriples => {
+                vec![Setting::Vocabulary]
+            }
+            Self::Data { source, .. } => source.settings(),
+            _ => Vec::new(),
+        }
+    }
+}
+
+fn counts(columns: usize, modes: usize) -> String {
+    let some = |number: usize, what: &str| match number {
+        1 => format!("1 {what}"),
+        _ => format!("{number} {what}s"),
+    };
+    let give = if columns == 1 { "gives" } else { "give" };
+    format!("{} {give} {}:", some(columns, "column"), some(modes, "mode"))
+}
+
+fn mode_count_advice(modes: usize) -> &'static str {
+    if modes < 2 {
+        "two or more modes and a value are needed, check `delimiter` and `modes`"
+    } else {
+        "choose 2 to 8 columns with `modes`"
+    }
+}
+
 /// The result of reading.
 pub type Result<T> = std::result::Result<T, ReadError>;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One error of each kind; fields are `x` or 3.
+    fn every_error() -> Vec<ReadError> {
+        use ReadError as E;
+        let x = || "x".to_owned();
+        let mode_count = |modes| E::ModeCount { file: x(), columns: modes + 1, modes };
+        let data = quadfill::Error::DuplicateCell { cell: x(), first: 1, second: 2 };
+        vec![
+            E::Io { file: x(), source: io::Error::other("x") },
+            E::UnknownEnding { file: x(), ending: x() },
+            E::UnknownFormat { name: x() },
+            E::Empty { file: x() },
+            E::OnlyHeader { file: x() },
+            E::NotUtf8 { file: x(), line: 3 },
+            E::Ragged { file: x(), line: 3, expected: 3, got: 3, delimiter: x() },
+            E::OpenQuote { file: x(), line: 3 },
+            E::NotANumber { file: x(), at: x(), column: x(), text: x() },
+            E::NotFinite { file: x(), at: x(), column: x(), text: x() },
+            E::OutsideBins { file: x(), at: x(), column: x(), text: x() },
+            E::NegativeWeight { file: x(), at: x(), text: x() },
+            E::NoLabel { file: x(), at: x(), column: x() },
+            E::BadIndex { file: x(), line: 3, column: x(), text: x() },
+            E::NoSuchColumn { file: x(), column: x(), available: x() },
+            E::ColumnUsedTwice { file: x(), column: x() },
+            mode_count(0),
+            mode_count(1),
+            mode_count(9),
+            E::OtherModes { file: x(), expected: 3, got: 3 },
+            E::ArrayModes { file: x(), named: 3, dimensions: 3 },
+            E::NoValueColumn { file: x() },
+            E::DuplicateCell { file: x(), cell: x(), first: x(), second: x() },
+            E::BrokenArchive { file: x(), kind: "x", reason: x() },
+            E::Malformed { file: x(), format: "x", reason: x() },
+            E::Unsupported { file: x(), what: x(), hint: x() },
+            E::Null { file: x(), row: 3, column: x() },
+            E::EmptyDelimiter { file: x() },
+            E::SeveralArrays { file: x(), available: x() },
+            E::NoSuchArray { file: x(), name: x(), available: x() },
+            E::InvalidBins { text: x(), reason: "x" },
+            E::BinsOfNoMode { file: x(), column: x() },
+            E::BinsOfArray { file: x() },
+            E::TooManyBins { file: x(), first: 3.0, last: 3.0, width: 3.0 },
+            E::BadVocabulary { words: 3 },
+            E::TooFewWords { distinct: 3, asked: 3 },
+            E::NoWords { files: x() },
+            E::NoTriples,
+            E::Data { file: x(), source: data },
+        ]
+    }
+
+    #[test]
+    fn settings_are_those_that_the_message_names() {
+        for error in every_error() {
+            let message = error.to_string();
+            let named = message.split('`').skip(1).step_by(2).filter_map(Setting::from_name);
+            let mut named: Vec<Setting> = named.collect();
+            let mut settings = error.settings();
+            named.sort_unstable_by_key(|setting| setting.name());
+            settings.sort_unstable_by_key(|setting| setting.name());
+            assert_eq!(settings, named, "{message}");
+            assert!(!message.contains("--"), "{message}");
+        }
+    }
+
+    #[test]
+    fn columns_that_are_called_like_settings_are_not_settings() {
+        let (file, available) = ("x".to_owned(), "`modes`".to_owned());
+        let error = ReadError::NoSuchColumn { file, column: "value".to_owned(), available };
+        assert_eq!(error.settings(), []);
+    }
+
+    #[test]
+    fn counts_have_the_right_number() {
+        assert_eq!(counts(1, 0), "1 column gives 0 modes:");
+        assert_eq!(counts(2, 1), "2 columns give 1 mode:");
+    }
+}

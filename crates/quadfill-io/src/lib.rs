@@ -1,15 +1,15 @@
 //! Readers and writers.
 //!
-//! [`read`] turns a file into [`Observations`](quadfill::Observations), [`read_query`] finds the
-//! rows of a file in the modes of a model, and the `write` functions leave either a whole file or
-//! none.
+//! [`read`] turns a file into [`Observations`](quadfill::Observations) to fit a model to.
+//! [`read_for_modes`] reads more rows for the modes of a model, and [`read_query`] finds the rows of a
+//! file among the labels that a model knows. The `write` functions leave either a whole file or none.
 //!
 //! ```
 //! use quadfill_io::{ReadOptions, read_bytes};
 //! let text = b"1::122::5.0\n1::185::4.5\n2::122::3\n";
-//! let data = read_bytes::<f32>("ratings.dat", text, &ReadOptions::default())?;
-//! assert_eq!(data.observations.len(), 3);
-//! assert_eq!(data.observations.sizes(), vec![2, 2]);
+//! let data = read_bytes("ratings.dat", text, &ReadOptions::default())?;
+//! assert_eq!(data.len(), 3);
+//! assert_eq!(data.sizes(), vec![2, 2]);
 //! # Ok::<(), quadfill_io::ReadError>(())
 //! ```
 
@@ -19,6 +19,7 @@ mod columns;
 pub mod corpus;
 mod delimited;
 mod error;
+mod escape;
 mod number;
 mod options;
 mod parquet_file;
@@ -26,25 +27,23 @@ mod query;
 mod query_lookup;
 mod query_rows;
 mod read;
+mod read_for_modes;
 mod roles;
-mod shown;
 mod source;
 mod table;
-mod word_tasks;
+mod text;
+mod word_vectors;
 mod write;
 
 pub use bins::{BinSize, BinSpec};
-pub use delimited::Delimiter;
 pub use error::{ReadError, Result};
 pub use options::{ColumnRef, Format, ReadOptions};
-pub use quadfill::observations::{Binning, ColumnPlaces};
-pub use query::{Query, QueryValues, UNKNOWN, read_query, read_query_bytes};
-pub use query_rows::{QueryColumn, QueryRows, TextRows};
-pub use read::{ReadData, read, read_bytes};
-pub use word_tasks::{
-    parse_analogies, parse_similarity, parse_vectors, read_analogies, read_similarity, read_vectors,
-};
+pub use query::{Query, QueryValues, UNKNOWN, read_query, read_query_bytes, read_query_values};
+pub use read::{read, read_bytes};
+pub use read_for_modes::read_for_modes;
+pub use text::read_text;
+pub use word_vectors::read_vectors;
 pub use write::{
     NpyNumber, Predictions, VectorFormat, Vectors, WriteError, write_atomically, write_npy,
-    write_predictions, write_tns, write_vectors,
+    write_predictions, write_vectors,
 };

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use quadfill::OnDuplicate;
-use quadfill::observations::ColumnPlaces;
+use quadfill::observations::{ColumnPositions, Source};
 
 use crate::bins::BinSpec;
 use crate::error::ReadError;
@@ -72,6 +72,15 @@ impl Format {
         }
     }
 
+    /// The format asked for, or the one that a name promises.
+    pub(crate) fn for_name(name: &str, options: &ReadOptions) -> Result<Self, ReadError> {
+        match options.format {
+            Some(format) => Ok(format),
+            None => Self::of_name(Path::new(name))
+                .map_err(|ending| ReadError::UnknownEnding { file: name.to_owned(), ending }),
+        }
+    }
+
     /// The format that the first bytes show; text unless a binary mark is there.
     pub(crate) fn of_bytes(bytes: &[u8]) -> Self {
         match bytes {
@@ -120,13 +129,13 @@ impl From<String> for ColumnRef {
     }
 }
 
-/// How to read a file; everything left at its default is found out from the file.
+/// How to read a file; everything left at its default is detected from the file.
 ///
 /// ```
 /// use quadfill_io::{ReadOptions, read_bytes};
 /// let text = b"user,film,stars\nann,Heat,4\nbob,Heat,5\n";
 /// let options = ReadOptions { value: Some("stars".into()), ..ReadOptions::default() };
-/// let data = read_bytes::<f64>("films.csv", text, &options)?.observations;
+/// let data = read_bytes("films.csv", text, &options)?;
 /// assert_eq!(data.sizes(), vec![2, 1]);
 /// # Ok::<(), quadfill_io::ReadError>(())
 /// ```
@@ -135,19 +144,19 @@ pub struct ReadOptions {
     /// The format; by the ending of the file's name if not given.
     pub format: Option<Format>,
     /// What separates fields: any text, or `tab`, `\t`, `space` or `whitespace` (runs of blanks).
-    /// Found out among tab, `,` `;` `|` `::` and blanks if not given.
+    /// Detected among tab, `,` `;` `|` `::` and blanks if not given.
     pub delimiter: Option<String>,
-    /// Whether the first row holds names; by default it does if its value field is no number.
+    /// Whether the first row holds names; by default it does if its value field is not a number.
     pub header: Option<bool>,
     /// The columns that are modes, in order; all but value and weight by default.
     pub modes: Option<Vec<ColumnRef>>,
-    /// The column of the values; by default the last one that is no mode.
+    /// The column of the values; by default the last one that is not a mode.
     pub value: Option<ColumnRef>,
     /// For queries without names, where the columns of the model stood: used for modes and values
     /// that are not asked for, if the query has that many columns.
-    pub places: Option<ColumnPlaces>,
+    pub positions: Option<ColumnPositions>,
     /// Rows have no value: each one says that its cell was seen, and counts 1.
-    pub ones: bool,
+    pub values_are_ones: bool,
     /// The column of the weights; none by default.
     pub weight: Option<ColumnRef>,
     /// Columns of times that are cut into bins.
@@ -158,4 +167,12 @@ pub struct ReadOptions {
     pub mask: Option<PathBuf>,
     /// The variable of a `.mat` file; the only numeric array by default.
     pub variable: Option<String>,
+}
+
+impl ReadOptions {
+    /// The same with the positions of columns that a model knows, where none are given.
+    pub(crate) fn with_positions_of(&self, source: &Source) -> Self {
+        let positions = self.positions.as_ref().or(source.positions.as_ref()).cloned();
+        Self { positions, ..self.clone() }
+    }
 }

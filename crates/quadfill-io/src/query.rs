@@ -1,16 +1,17 @@
 //! Rows whose labels are looked up in the modes of a model.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use quadfill::Mode;
 
-use crate::arrays::{Cells, read_cells};
+use crate::arrays::read_cells;
 use crate::delimited::is_a_name;
 use crate::error::{ReadError, Result};
 use crate::options::{ColumnRef, Format, ReadOptions};
 use crate::parquet_file::read_columns;
 use crate::query_lookup::{look_up_columns, look_up_text};
-use crate::query_rows::{QueryColumn, QueryRows};
+use crate::query_rows::{NamedColumns, QueryColumn, QueryRows};
 use crate::roles::Columns;
 use crate::source::{Bytes, Source};
 use quadfill::observations::Binning;
@@ -31,21 +32,30 @@ pub enum QueryValues {
 #[derive(Debug)]
 pub struct Query {
     /// The rows as they stand in the file, to be written out again.
-    pub rows: QueryRows,
+    pub(crate) rows: QueryRows,
     /// One column per mode of the model, with [`UNKNOWN`] for labels it does not know.
     pub indices: Vec<Vec<u32>>,
     /// The values, if they were required.
     pub values: Option<Vec<f64>>,
-    /// The weights, where a column of them was asked for.
-    pub weights: Option<Vec<f64>>,
-    /// The column of the file that holds each mode.
-    pub columns: Vec<usize>,
 }
 
 impl Query {
     /// How many rows there are.
     pub fn len(&self) -> usize {
         self.indices.first().map_or(0, Vec::len)
+    }
+
+    /// The names of the columns of the file; those of the model where it has none.
+    pub fn names(&self) -> &[String] {
+        self.rows.names()
+    }
+
+    /// Hands the fields of each row to `row`, in order, until it returns an error.
+    pub fn for_each_row<E>(
+        &self,
+        row: impl FnMut(&[Cow<'_, str>]) -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
+        self.rows.for_each(row)
     }
 
     /// Whether there is none.
@@ -67,22 +77,58 @@ impl Query {
 /// Reads the rows of a file, or of standard input for `-`, and finds them in a model.
 ///
 /// Columns are matched by the names of the modes where the file has a header, else by position
-/// (`options.places`, or the first ones); `options.modes` overrides both. Modes with a name in `bins` hold times.
+/// (`options.positions`, or the first ones); `options.modes` overrides both. Modes that have bins hold times.
+///
+/// ```
+/// use quadfill::{Labels, Mode};
+/// use quadfill_io::{QueryValues, ReadOptions, read_query};
+/// # let path = std::env::temp_dir().join(format!("quadfill-query-{}.csv", std::process::id()));
+/// # std::fs::write(&path, "3::7\n1::9\n")?;
+/// let modes = [Mode::new("user", Labels::range(5)), Mode::new("film", Labels::range(8))];
+/// let query = read_query(&path, &ReadOptions::default(), &modes, QueryValues::Ignored)?;
+/// assert_eq!((query.len(), query.unknown()), (2, 1));
+/// assert!(query.is_unknown(1));
+/// # std::fs::remove_file(&path)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn read_query(
-    source: &Path,
+    source: impl AsRef<Path>,
     options: &ReadOptions,
     modes: &[Mode],
-    bins: &[Binning],
     values: QueryValues,
 ) -> Result<Query> {
-    let source = Source::open(source, options)?;
-    read_query_as(
-        &source.name,
-        source.bytes,
-        source.format,
-        options,
-        &Wanted { modes, bins, values },
-    )
+    let Source { name, bytes, format } = Source::open(source.as_ref(), options)?;
+    read_query_as(&name, bytes, format, options, &Wanted { modes, values, value_name: None })
+}
+
+/// Reads rows with values and finds them in a model. The column of values is looked for under the name
+/// or the position that it had in the model's data, where `options` names no other.
+///
+/// ```
+/// use quadfill::{Labels, Mode, observations::Source};
+/// use quadfill_io::{ReadOptions, read_query_values};
+/// # let path = std::env::temp_dir().join(format!("quadfill-values-{}.csv", std::process::id()));
+/// # std::fs::write(&path, "user,stars,film,seen\nann,4,Up,7\n")?;
+/// let modes = [
+///     Mode::new("user", Labels::from_names(["ann", "bob"])),
+///     Mode::new("film", Labels::from_names(["Heat", "Up"])),
+/// ];
+/// let source = Source { value: "stars".to_owned(), positions: None };
+/// let query = read_query_values(&path, &ReadOptions::default(), &modes, &source)?;
+/// assert_eq!(query.values, Some(vec![4.0]));
+/// # std::fs::remove_file(&path)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn read_query_values(
+    path: impl AsRef<Path>,
+    options: &ReadOptions,
+    modes: &[Mode],
+    source: &quadfill::observations::Source,
+) -> Result<Query> {
+    let options = &options.with_positions_of(source);
+    let Source { name, bytes, format } = Source::open(path.as_ref(), options)?;
+    let wanted = Wanted { modes, values: QueryValues::Required, value_name: Some(&source.value) };
+    read_query_as(&name, bytes, format, options, &wanted)
 }
 
 /// Reads a query from bytes that are in memory already; `name` stands in messages and tells the
@@ -97,7 +143,7 @@ pub fn read_query(
 /// ];
 /// let text = b"film,user\nUp,ann\nJaws,bob\n".to_vec();
 /// let options = ReadOptions::default();
-/// let query = read_query_bytes("q.csv", text, &options, &modes, &[], QueryValues::Ignored)?;
+/// let query = read_query_bytes("q.csv", text, &options, &modes, QueryValues::Ignored)?;
 /// assert_eq!(query.indices, vec![vec![0, 1], vec![1, UNKNOWN]]);
 /// # Ok::<(), quadfill_io::ReadError>(())
 /// ```
@@ -106,26 +152,24 @@ pub fn read_query_bytes(
     bytes: Vec<u8>,
     options: &ReadOptions,
     modes: &[Mode],
-    bins: &[Binning],
     values: QueryValues,
 ) -> Result<Query> {
-    let format = match options.format {
-        Some(format) => format,
-        None => Format::of_name(Path::new(name))
-            .map_err(|ending| ReadError::UnknownEnding { file: name.to_owned(), ending })?,
-    };
-    read_query_as(name, Bytes::Owned(bytes), format, options, &Wanted { modes, bins, values })
+    let format = Format::for_name(name, options)?;
+    let wanted = Wanted { modes, values, value_name: None };
+    read_query_as(name, Bytes::Owned(bytes), format, options, &wanted)
 }
 
 /// What a query is read against.
 pub(crate) struct Wanted<'a> {
     pub modes: &'a [Mode],
-    pub bins: &'a [Binning],
     pub values: QueryValues,
+    /// What the column of values was called when the model was fitted: it is looked for under this
+    /// name where no other column is asked for.
+    pub value_name: Option<&'a str>,
 }
 
 /// Where in a file the parts of a query are.
-pub(crate) struct WantedColumns {
+pub(crate) struct FoundColumns {
     /// In the order of the modes.
     pub modes: Vec<usize>,
     pub value: Option<usize>,
@@ -134,7 +178,7 @@ pub(crate) struct WantedColumns {
 
 impl Wanted<'_> {
     pub(crate) fn binning(&self, mode: usize) -> Option<&Binning> {
-        self.bins.iter().find(|binning| binning.mode == self.modes[mode].name)
+        self.modes[mode].bins.as_ref()
     }
 
     /// The columns that hold the modes, the value and the weight.
@@ -142,13 +186,13 @@ impl Wanted<'_> {
         &self,
         columns: Columns<'_>,
         options: &ReadOptions,
-    ) -> Result<WantedColumns> {
+    ) -> Result<FoundColumns> {
         let has = |name: &String| columns.names.is_some_and(|names| names.contains(name));
         let by_name = self.modes.iter().any(|mode| has(&mode.name));
         // A model made from a file without a header has no names of its own to look for.
         let nameless =
             self.modes.iter().enumerate().all(|(m, mode)| mode.name == format!("mode{}", m + 1));
-        let places = options.places.as_ref().filter(|places| places.fit(columns.count));
+        let positions = options.positions.as_ref().filter(|known| known.fit(columns.count));
         let modes: Vec<usize> = match &options.modes {
             Some(asked) => {
                 asked.iter().map(|column| columns.resolve(column)).collect::<Result<_>>()?
@@ -158,21 +202,22 @@ impl Wanted<'_> {
                 .iter()
                 .map(|mode| columns.resolve(&mode.name.as_str().into()))
                 .collect::<Result<_>>()?,
-            None => match places {
-                Some(places) => places.modes.clone(),
+            None => match positions {
+                Some(known) => known.modes.clone(),
+                // Rows of another layout would be taken for something that they are not.
+                None if self.value_name.is_some() && options.value.is_none() => {
+                    let others = usize::from(self.values == QueryValues::Required)
+                        + usize::from(options.weight.is_some());
+                    (0..columns.count.saturating_sub(others)).collect()
+                }
                 None => (0..self.modes.len().min(columns.count)).collect(),
             },
         };
         if modes.len() != self.modes.len() {
-            return Err(ReadError::Unsupported {
+            return Err(ReadError::OtherModes {
                 file: columns.file.to_owned(),
-                what: format!(
-                    "{} columns for the modes where the model has {} modes",
-                    modes.len(),
-                    self.modes.len()
-                ),
-                hint: "give one column per mode of the model, in its order, with --modes"
-                    .to_owned(),
+                expected: self.modes.len(),
+                got: modes.len(),
             });
         }
         let mut taken = vec![false; columns.count];
@@ -181,10 +226,16 @@ impl Wanted<'_> {
         let value = match self.values {
             QueryValues::Ignored => None,
             QueryValues::Required => {
-                let known = places.map(|places| places.value).filter(|_| {
-                    columns.names.is_none() && options.modes.is_none() && options.value.is_none()
+                let by_position = positions.map(|known| known.value).filter(|&value| {
+                    columns.names.is_none() && options.modes.is_none() && value < columns.count
                 });
-                let value = match known.filter(|&value| value < columns.count) {
+                let by_name = columns
+                    .names
+                    .zip(self.value_name)
+                    .and_then(|(names, known)| names.iter().position(|name| name == known))
+                    .filter(|&value| !taken[value]);
+                let known = by_position.or(by_name).filter(|_| options.value.is_none());
+                let value = match known {
                     Some(value) => value,
                     None => columns.value(options, &taken)?,
                 };
@@ -192,7 +243,7 @@ impl Wanted<'_> {
                 Some(value)
             }
         };
-        Ok(WantedColumns { modes, value, weight })
+        Ok(FoundColumns { modes, value, weight })
     }
 
     /// Whether the first row holds names: one of a mode of the model, or text for a value.
@@ -201,14 +252,15 @@ impl Wanted<'_> {
         if asked.into_iter().any(|column| column.number().is_none()) {
             return true;
         }
-        if self.modes.iter().any(|mode| first.contains(&mode.name.as_bytes())) {
+        let names = self.modes.iter().map(|mode| mode.name.as_str()).chain(self.value_name);
+        if names.into_iter().any(|name| first.contains(&name.as_bytes())) {
             return true;
         }
         self.values == QueryValues::Required
             && match options.value.as_ref().and_then(ColumnRef::number) {
                 Some(number) => number.checked_sub(1).and_then(|value| first.get(value)),
-                None => match &options.places {
-                    Some(places) => first.get(places.value),
+                None => match &options.positions {
+                    Some(known) => first.get(known.value),
                     None => first.last(),
                 },
             }
@@ -228,11 +280,11 @@ fn read_query_as(
             look_up_text(file, bytes, options, format == Format::Tns, wanted)
         }
         Format::Parquet => {
-            let (names, columns) = read_columns(file, bytes::Bytes::from_owner(bytes))?;
-            look_up_columns(file, names, columns, options, wanted)
+            let table = read_columns(file, bytes::Bytes::from_owner(bytes))?;
+            look_up_columns(file, table, options, wanted)
         }
         Format::Npy | Format::Npz | Format::Mat => {
-            let cells: Cells<f64> = read_cells(file, &bytes, format, options)?;
+            let cells = read_cells(file, &bytes, format, options)?;
             drop(bytes);
             let mut names: Vec<String> =
                 (1..=cells.indices.len()).map(|mode| format!("mode{mode}")).collect();
@@ -249,7 +301,9 @@ fn read_query_as(
                 value: Some("value".into()),
                 ..ReadOptions::default()
             };
-            look_up_columns(file, names, columns, &by_position, wanted)
+            let units = vec![1.0; columns.len()];
+            let table = NamedColumns { names, columns, units };
+            look_up_columns(file, table, &by_position, wanted)
         }
     }
 }

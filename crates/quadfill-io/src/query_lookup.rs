@@ -5,12 +5,12 @@ use quadfill::Labels;
 use crate::columns::concat;
 use crate::delimited::{PIECE, Problem, RowSink, TextLayout, finite, read_rows};
 use crate::error::{ReadError, Result};
+use crate::escape::escape;
 use crate::number::{Number, canonical_u32, trim};
 use crate::options::ReadOptions;
-use crate::query::{Query, UNKNOWN, Wanted, WantedColumns};
-use crate::query_rows::{QueryColumn, QueryRows, TextRows};
+use crate::query::{FoundColumns, Query, UNKNOWN, Wanted};
+use crate::query_rows::{NamedColumns, QueryColumn, QueryRows, TextRows};
 use crate::roles::{Columns, Role};
-use crate::shown::shown;
 use crate::source::Bytes;
 use crate::table::find_label;
 use quadfill::observations::Binning;
@@ -27,7 +27,7 @@ pub(crate) fn look_up_text(
         wanted.looks_like_header(first, options)
     })?;
     let columns = Columns { file, names: layout.header.as_deref(), count: layout.fields };
-    let WantedColumns { modes, value, weight } = wanted.columns(columns, options)?;
+    let FoundColumns { modes, value, .. } = wanted.columns(columns, options)?;
     let mut roles = vec![Role::Unused; layout.fields];
     for (mode, &column) in modes.iter().enumerate() {
         roles[column] = if wanted.binning(mode).is_some() {
@@ -41,20 +41,15 @@ pub(crate) fn look_up_text(
     if let Some(value) = value {
         roles[value] = Role::Value;
     }
-    if let Some(weight) = weight {
-        roles[weight] = Role::Weight;
-    }
     let pieces = read_rows(&bytes, &layout, PIECE, |rows| QuerySink {
         wanted,
         roles: &roles,
         indices: wanted.modes.iter().map(|_| Vec::with_capacity(rows)).collect(),
         values: Vec::with_capacity(if value.is_some() { rows } else { 0 }),
-        weights: Vec::with_capacity(if weight.is_some() { rows } else { 0 }),
     })
     .map_err(|problem| layout.explain(file, &bytes, problem))?;
     let mut pieces = pieces;
     let values = concat(pieces.iter_mut().map(|sink| std::mem::take(&mut sink.values)).collect());
-    let weights = concat(pieces.iter_mut().map(|sink| std::mem::take(&mut sink.weights)).collect());
     let indices: Vec<Vec<u32>> = (0..wanted.modes.len())
         .map(|mode| {
             concat(pieces.iter_mut().map(|sink| std::mem::take(&mut sink.indices[mode])).collect())
@@ -66,8 +61,7 @@ pub(crate) fn look_up_text(
     let names = names_of_columns(&layout, wanted, &modes, value);
     drop(pieces);
     let rows = QueryRows::Text(TextRows { names, bytes, layout });
-    let (values, weights) = (value.map(|_| values), weight.map(|_| weights));
-    Ok(Query { rows, indices, values, weights, columns: modes })
+    Ok(Query { rows, indices, values: value.map(|_| values) })
 }
 
 /// The header, or what the columns would be called if there were one.
@@ -94,7 +88,6 @@ struct QuerySink<'a> {
     roles: &'a [Role],
     indices: Vec<Vec<u32>>,
     values: Vec<f64>,
-    weights: Vec<f64>,
 }
 
 impl RowSink for QuerySink<'_> {
@@ -120,11 +113,7 @@ impl RowSink for QuerySink<'_> {
                 self.values.push(finite(text)?);
                 return Ok(());
             }
-            Some(Role::Weight) => {
-                self.weights.push(finite(text)?);
-                return Ok(());
-            }
-            None | Some(Role::Unused) => return Ok(()),
+            None | Some(Role::Unused | Role::Weight) => return Ok(()),
         };
         self.indices[found.0].push(found.1.unwrap_or(UNKNOWN));
         Ok(())
@@ -139,21 +128,21 @@ fn find_time(labels: &Labels, binning: Option<&Binning>, time: f64) -> Option<u3
 /// Looks up columns that are in memory.
 pub(crate) fn look_up_columns(
     file: &str,
-    names: Vec<String>,
-    columns: Vec<QueryColumn>,
+    table: NamedColumns,
     options: &ReadOptions,
     wanted: &Wanted<'_>,
 ) -> Result<Query> {
+    let NamedColumns { names, columns, units } = table;
     let about = Columns { file, names: Some(&names), count: names.len() };
-    let WantedColumns { modes, value, weight } = wanted.columns(about, options)?;
+    let FoundColumns { modes, value, .. } = wanted.columns(about, options)?;
     let rows = columns.first().map_or(0, QueryColumn::len);
     if rows == 0 {
         return Err(ReadError::Empty { file: file.to_owned() });
     }
     let number = |column: usize, row: usize| {
         let (file, at) = (file.to_owned(), format!("row {}", row + 1));
-        let named = || format!("`{}`", shown(names[column].as_bytes()));
-        let text = || shown(columns[column].text(row).as_bytes());
+        let named = || format!("`{}`", escape(names[column].as_bytes()));
+        let text = || escape(columns[column].text(row).as_bytes());
         match columns[column].number(row) {
             Number::Finite(number) => Ok(number),
             Number::NotFinite => {
@@ -167,7 +156,10 @@ pub(crate) fn look_up_columns(
         let labels = &wanted.modes[mode].labels;
         let found = (0..rows).map(|row| {
             let found = match (wanted.binning(mode), &columns[column]) {
-                (Some(binning), _) => find_time(labels, Some(binning), number(column, row)?),
+                (Some(binning), _) => {
+                    let time = number(column, row)? * units[column];
+                    find_time(labels, Some(binning), time)
+                }
                 (None, QueryColumn::Integers(fields)) => labels.find_integer(fields[row]),
                 (None, other) => find_label(labels, other.text(row).as_bytes()),
             };
@@ -175,12 +167,9 @@ pub(crate) fn look_up_columns(
         });
         indices.push(found.collect::<Result<Vec<u32>>>()?);
     }
-    let numbers = |column: Option<usize>| {
-        column
-            .map(|column| (0..rows).map(|row| number(column, row)).collect::<Result<Vec<f64>>>())
-            .transpose()
-    };
-    let (values, weights) = (numbers(value)?, numbers(weight)?);
+    let values = value
+        .map(|column| (0..rows).map(|row| number(column, row)).collect::<Result<Vec<f64>>>())
+        .transpose()?;
     let rows = QueryRows::Columns { names, columns };
-    Ok(Query { rows, indices, values, weights, columns: modes })
+    Ok(Query { rows, indices, values })
 }

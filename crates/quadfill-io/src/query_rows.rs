@@ -8,8 +8,7 @@ use crate::source::Bytes;
 
 /// The columns of a query, kept in the shape they were read in.
 #[derive(Debug)]
-#[non_exhaustive]
-pub enum QueryRows {
+pub(crate) enum QueryRows {
     /// Lines of text, cut into fields again when they are asked for.
     Text(TextRows),
     /// Columns of files that are not text.
@@ -23,7 +22,7 @@ pub enum QueryRows {
 
 /// One column of a query that was not text.
 #[derive(Debug, Clone, PartialEq)]
-pub enum QueryColumn {
+pub(crate) enum QueryColumn {
     /// Whole numbers.
     Integers(Vec<i64>),
     /// Other numbers.
@@ -32,9 +31,18 @@ pub enum QueryColumn {
     Texts(Vec<Box<str>>),
 }
 
+/// Columns with their names.
+#[derive(Debug)]
+pub(crate) struct NamedColumns {
+    pub names: Vec<String>,
+    pub columns: Vec<QueryColumn>,
+    /// How many seconds one unit of each column is, where it holds times.
+    pub units: Vec<f64>,
+}
+
 impl QueryColumn {
     /// How many fields it has.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         match self {
             Self::Integers(fields) => fields.len(),
             Self::Reals(fields) => fields.len(),
@@ -42,16 +50,11 @@ impl QueryColumn {
         }
     }
 
-    /// Whether it has none.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
     /// One field as text.
     ///
     /// # Panics
     /// If `row` is not below [`len`](Self::len).
-    pub fn text(&self, row: usize) -> Cow<'_, str> {
+    pub(crate) fn text(&self, row: usize) -> Cow<'_, str> {
         match self {
             Self::Integers(fields) => Cow::Owned(fields[row].to_string()),
             Self::Reals(fields) => Cow::Owned(fields[row].to_string()),
@@ -72,7 +75,7 @@ impl QueryColumn {
 
 /// The text of a query.
 #[derive(Debug)]
-pub struct TextRows {
+pub(crate) struct TextRows {
     pub(crate) names: Vec<String>,
     pub(crate) bytes: Bytes,
     pub(crate) layout: TextLayout,
@@ -80,7 +83,7 @@ pub struct TextRows {
 
 impl QueryRows {
     /// The names of the columns; those of the model where the file has none.
-    pub fn names(&self) -> &[String] {
+    pub(crate) fn names(&self) -> &[String] {
         match self {
             Self::Text(text) => &text.names,
             Self::Columns { names, .. } => names,
@@ -88,7 +91,7 @@ impl QueryRows {
     }
 
     /// What separated the fields, for text.
-    pub fn delimiter(&self) -> Option<&Delimiter> {
+    pub(crate) fn delimiter(&self) -> Option<&Delimiter> {
         match self {
             Self::Text(text) => Some(&text.layout.delimiter),
             Self::Columns { .. } => None,
@@ -96,7 +99,7 @@ impl QueryRows {
     }
 
     /// Hands each row's fields to `row`, in order, until it returns an error.
-    pub fn for_each<E>(
+    pub(crate) fn for_each<E>(
         &self,
         mut row: impl FnMut(&[Cow<'_, str>]) -> Result<(), E>,
     ) -> Result<(), E> {

@@ -1,12 +1,15 @@
 //! What each column of a table is for.
 
-use quadfill::observations::ColumnPlaces;
+use quadfill::observations::{ColumnPositions, Source};
+
+use quadfill::Mode;
 
 use crate::bins::BinSize;
 use crate::delimited::resolve;
 use crate::error::{ReadError, Result};
+use crate::escape::escape;
 use crate::options::{ColumnRef, ReadOptions};
-use crate::shown::shown;
+use crate::query::FoundColumns;
 use crate::table::ModePlan;
 
 /// The use of one column.
@@ -80,16 +83,57 @@ impl Columns<'_> {
 }
 
 impl Roles {
-    /// Where modes and values stand.
-    pub(crate) fn places(&self) -> Option<ColumnPlaces> {
-        let place = |wanted: &dyn Fn(&Role) -> bool| self.of_columns.iter().position(wanted);
+    /// The name of the column of values, and where the columns stand if they have no names.
+    pub(crate) fn source(&self, names: Option<&[String]>) -> Source {
+        let value = self.position(|role| *role == Role::Value);
+        match names {
+            Some(names) => {
+                value.and_then(|value| names.get(value)).map_or_else(Source::default, |name| {
+                    Source { value: name.clone(), positions: None }
+                })
+            }
+            None => Source { positions: self.positions(value), ..Source::default() },
+        }
+    }
+
+    fn positions(&self, value: Option<usize>) -> Option<ColumnPositions> {
         let modes = (0..self.modes.len()).map(|mode| {
-            place(&|role| matches!(role, Role::Label(m) | Role::Time(m) if *m == mode))
+            self.position(|role| {
+                matches!(role, Role::Label(m) | Role::Index(m) | Role::Time(m) if *m == mode)
+            })
         });
-        Some(ColumnPlaces {
-            modes: modes.collect::<Option<_>>()?,
-            value: place(&|role| *role == Role::Value)?,
-        })
+        Some(ColumnPositions { modes: modes.collect::<Option<_>>()?, value: value? })
+    }
+
+    fn position(&self, wanted: impl FnMut(&Role) -> bool) -> Option<usize> {
+        self.of_columns.iter().position(wanted)
+    }
+
+    /// The columns that the rows of a model are in, `columns` of them in all.
+    pub(crate) fn for_model(modes: &[Mode], found: &FoundColumns, columns: usize) -> Self {
+        let mut of_columns = vec![Role::Unused; columns];
+        for (mode, &column) in found.modes.iter().enumerate() {
+            of_columns[column] = match modes[mode].bins {
+                Some(_) => Role::Time(mode),
+                None => Role::Label(mode),
+            };
+        }
+        if let Some(value) = found.value {
+            of_columns[value] = Role::Value;
+        }
+        if let Some(weight) = found.weight {
+            of_columns[weight] = Role::Weight;
+        }
+        Self { of_columns, modes: ModePlan::for_model(modes), weighted: found.weight.is_some() }
+    }
+
+    /// Makes labels whole numbers above zero, as `.tns` files have them.
+    pub(crate) fn labels_are_indices(&mut self) {
+        for role in &mut self.of_columns {
+            if let Role::Label(mode) = *role {
+                *role = Role::Index(mode);
+            }
+        }
     }
 
     /// Resolves what the options ask for.
@@ -102,7 +146,8 @@ impl Roles {
             .transpose()?;
         let weight = options.weight.as_ref().map(|weight| columns.resolve(weight)).transpose()?;
         columns.take(&mut taken, asked.iter().flatten().copied().chain(weight))?;
-        let value = if options.ones { None } else { Some(columns.value(options, &taken)?) };
+        let value =
+            if options.values_are_ones { None } else { Some(columns.value(options, &taken)?) };
         columns.take(&mut taken, value)?;
         let modes = asked.unwrap_or_else(|| (0..columns.count).filter(|&c| !taken[c]).collect());
         if !(2..=8).contains(&modes.len()) {
@@ -110,11 +155,6 @@ impl Roles {
                 file: columns.file.to_owned(),
                 columns: columns.count,
                 modes: modes.len(),
-                hint: if modes.len() < 2 {
-                    "two or more modes and a value are needed, check --delimiter and --modes"
-                } else {
-                    "choose 2 to 8 of them with --modes"
-                },
             });
         }
 
@@ -157,11 +197,10 @@ impl Roles {
                 self.modes[mode].bins = Some(size);
                 Ok(())
             }
-            _ => Err(ReadError::Bin(format!(
-                "{}: --bin {}: this column is no mode, or is cut twice: give it once, among --modes",
-                columns.file,
-                shown(column.text().as_bytes())
-            ))),
+            _ => Err(ReadError::BinsOfNoMode {
+                file: columns.file.to_owned(),
+                column: escape(column.text().as_bytes()),
+            }),
         }
     }
 }

@@ -84,7 +84,7 @@ fn read_whole(mut stream: impl Read) -> io::Result<Bytes> {
     Ok(Bytes::Owned(bytes))
 }
 
-/// Unpacks gzip and zstd, told by their first bytes; `promised` is the ending of the name.
+/// Decompresses gzip and zstd, recognised by their first bytes; `promised` is the ending of the name.
 fn unpack(name: &str, packed: Bytes, promised: Option<&str>) -> Result<Bytes> {
     let kind = match (&packed[..], promised) {
         ([0x1f, 0x8b, ..], _) | (_, Some("gz")) => "gzip",

@@ -1,14 +1,13 @@
 //! Rows gathered column by column, piece by piece, and made into observations at the end.
 
-use quadfill::observations::canonical_integer;
-use quadfill::{Labels, Mode, Observations, OnDuplicate, Real};
+use quadfill::observations::{Binning, canonical_integer};
+use quadfill::{Labels, Mode, Observations, OnDuplicate};
 use rayon::prelude::*;
 
 use crate::bins::{self, BinSize};
 use crate::columns::{LabelColumn, concat, merge_labels, rank_numbers};
 use crate::error::{ReadError, Result};
-use crate::shown::one_line;
-use quadfill::observations::Binning;
+use crate::escape::one_line;
 
 /// One mode as it will be.
 #[derive(Debug, Clone)]
@@ -18,18 +17,34 @@ pub(crate) struct ModePlan {
     pub bins: Option<BinSize>,
 }
 
+impl ModePlan {
+    /// The modes of a model, times being cut into the bins that it has.
+    pub(crate) fn for_model(modes: &[Mode]) -> Vec<Self> {
+        let plan =
+            |mode: &Mode| Self { name: mode.name.clone(), bins: mode.bins.map(BinSize::Known) };
+        modes.iter().map(plan).collect()
+    }
+}
+
 /// A column of labels, or of times that become labels once all are known.
 #[derive(Debug)]
 pub(crate) enum ModeColumn {
     Labels(LabelColumn),
     Times(Vec<f64>),
+    /// Times whose bins are known already.
+    Bins(Binning, Vec<u32>),
 }
 
+/// A time that is in none of the bins.
+#[derive(Debug)]
+pub(crate) struct OutsideBins;
+
 impl ModeColumn {
-    pub(crate) fn new(plan: &ModePlan, rows: usize) -> Self {
+    fn new(plan: &ModePlan, rows: usize) -> Self {
         match plan.bins {
-            Some(_) => Self::Times(Vec::with_capacity(rows)),
             None => Self::Labels(LabelColumn::with_capacity(rows)),
+            Some(BinSize::Known(binning)) => Self::Bins(binning, Vec::with_capacity(rows)),
+            Some(_) => Self::Times(Vec::with_capacity(rows)),
         }
     }
 
@@ -37,19 +52,42 @@ impl ModeColumn {
         match self {
             Self::Labels(labels) => labels.len(),
             Self::Times(times) => times.len(),
+            Self::Bins(_, bins) => bins.len(),
         }
+    }
+
+    #[inline]
+    pub(crate) fn push_time(&mut self, time: f64) -> std::result::Result<(), OutsideBins> {
+        match self {
+            Self::Times(times) => times.push(time),
+            Self::Bins(binning, bins) => bins.push(binning.bin(time).ok_or(OutsideBins)?),
+            Self::Labels(_) => unreachable!("the plan of this mode has bins"),
+        }
+        Ok(())
+    }
+}
+
+impl ModeColumn {
+    /// Takes whole numbers as labels or times; the error is the first that is in none of the bins.
+    pub(crate) fn extend(&mut self, numbers: Vec<u32>) -> std::result::Result<(), u32> {
+        if let Self::Labels(column) = self {
+            *column = LabelColumn::Numbers(numbers);
+            return Ok(());
+        }
+        let mut times = numbers.into_iter();
+        times.try_for_each(|time| self.push_time(f64::from(time)).map_err(|OutsideBins| time))
     }
 }
 
 /// The rows of one piece of the data.
 #[derive(Debug)]
-pub(crate) struct Piece<T> {
+pub(crate) struct Piece {
     pub modes: Vec<ModeColumn>,
-    pub values: Vec<T>,
-    pub weights: Option<Vec<T>>,
+    pub values: Vec<f64>,
+    pub weights: Option<Vec<f64>>,
 }
 
-impl<T> Piece<T> {
+impl Piece {
     pub(crate) fn new(plan: &[ModePlan], weighted: bool, rows: usize) -> Self {
         Self {
             modes: plan.iter().map(|mode| ModeColumn::new(mode, rows)).collect(),
@@ -57,74 +95,96 @@ impl<T> Piece<T> {
             weights: weighted.then(|| Vec::with_capacity(rows)),
         }
     }
-}
 
-impl<T: Real> Piece<T> {
     /// Gives every row the value 1, where rows have no values.
     pub(crate) fn fill_ones(&mut self) {
         let rows = self.modes.first().map_or(0, ModeColumn::len);
-        self.values = vec![T::ONE; rows];
+        self.values = vec![1.0; rows];
     }
 }
 
-/// Observations and the bins that made some of their modes.
+/// Where a row stands: the file, and the line or row in words.
 #[derive(Debug)]
-pub(crate) struct Assembled<T> {
-    pub observations: Observations<T>,
-    pub bins: Vec<Binning>,
+pub(crate) struct RowPosition {
+    pub file: String,
+    pub at: String,
 }
 
 /// Puts the pieces together, one column after the other so that only one is there twice.
 ///
-/// `place` says in words where a row (from 0) stands in the file.
-pub(crate) fn assemble<T: Real>(
+/// `locate` tells where rows (from 0, in order) stand.
+pub(crate) fn assemble(
     file: &str,
     plan: &[ModePlan],
-    mut pieces: Vec<Piece<T>>,
+    mut pieces: Vec<Piece>,
     on_duplicate: OnDuplicate,
-    places: impl FnOnce([usize; 2]) -> [String; 2],
-) -> Result<Assembled<T>> {
+    locate: impl FnOnce([usize; 2]) -> [RowPosition; 2],
+) -> Result<Observations> {
+    let weights = weights_of(&mut pieces);
     let values = concat(pieces.iter_mut().map(|piece| std::mem::take(&mut piece.values)).collect());
-    let weights: Option<Vec<Vec<T>>> =
-        pieces.iter_mut().map(|piece| piece.weights.take()).collect();
-    let weights = weights.filter(|weights| !weights.is_empty()).map(concat);
     let mut modes = Vec::with_capacity(plan.len());
     let mut indices = Vec::with_capacity(plan.len());
-    let mut bins = Vec::new();
-    for mode in plan.iter().rev() {
-        let columns = pieces.iter_mut().filter_map(|piece| piece.modes.pop());
-        let (labels, column) = match mode.bins {
-            None => merge_labels(columns.filter_map(ModeColumn::into_labels).collect()),
-            Some(size) => {
-                let times = columns.filter_map(ModeColumn::into_times).collect();
-                let (binning, numbers) = cut_into_bins(&mode.name, size, times)?;
-                bins.push(binning);
-                rank_numbers(numbers)
-            }
-        };
-        modes.push(Mode::new(mode.name.clone(), labels));
+    for plan in plan.iter().rev() {
+        let columns = pieces.iter_mut().filter_map(|piece| piece.modes.pop()).collect();
+        let (mode, column) = merge_mode(file, plan, columns)?;
+        modes.push(mode);
         indices.push(column);
     }
     drop(pieces);
     modes.reverse();
     indices.reverse();
-    bins.reverse();
-    let observations = Observations::new(modes, indices, values, weights, on_duplicate)
-        .map_err(|error| explain(file, error, places))?;
-    Ok(Assembled { observations, bins })
+    Observations::new(modes, indices, values, weights, on_duplicate)
+        .map_err(|error| explain(file, error, locate))
 }
 
-/// Gives the rows of a repeated cell the places where they stand.
+/// The weights of all rows, if some have any; those that have none count 1.
+fn weights_of(pieces: &mut [Piece]) -> Option<Vec<f64>> {
+    pieces.iter().any(|piece| piece.weights.is_some()).then(|| {
+        let weights = pieces
+            .iter_mut()
+            .map(|piece| piece.weights.take().unwrap_or_else(|| vec![1.0; piece.values.len()]));
+        concat(weights.collect())
+    })
+}
+
+/// A mode and the indices of its labels, from the columns of all pieces.
+fn merge_mode(file: &str, plan: &ModePlan, columns: Vec<ModeColumn>) -> Result<(Mode, Vec<u32>)> {
+    let (mut labels, mut times, mut bins) = (Vec::new(), Vec::new(), Vec::new());
+    for column in columns {
+        match column {
+            ModeColumn::Labels(column) => labels.push(column),
+            ModeColumn::Times(column) => times.push(column),
+            ModeColumn::Bins(_, column) => bins.push(column),
+        }
+    }
+    let (binning, (labels, column)) = match plan.bins {
+        None => (None, merge_labels(labels)),
+        Some(BinSize::Known(binning)) => (Some(binning), rank_numbers(concat(bins))),
+        Some(size) => {
+            let (binning, numbers) = cut_into_bins(file, size, times)?;
+            (Some(binning), rank_numbers(numbers))
+        }
+    };
+    Ok((Mode { name: plan.name.clone(), labels, bins: binning }, column))
+}
+
+/// Says where the rows of a repeated cell stand.
 pub(crate) fn explain(
     file: &str,
     error: quadfill::Error,
-    places: impl FnOnce([usize; 2]) -> [String; 2],
+    locate: impl FnOnce([usize; 2]) -> [RowPosition; 2],
 ) -> ReadError {
     let file = file.to_owned();
     match error {
         quadfill::Error::DuplicateCell { cell, first, second } => {
-            let [first, second] = places([first, second]);
-            ReadError::DuplicateCell { file, cell: one_line(&cell), first, second }
+            let [first, second] = locate([first, second]);
+            let same_file = first.file == second.file;
+            ReadError::DuplicateCell {
+                cell: one_line(&cell),
+                first: if same_file { first.at } else { format!("{} of {}", first.at, first.file) },
+                second: second.at,
+                file: second.file,
+            }
         }
         quadfill::Error::Empty => ReadError::Empty { file },
         source => ReadError::Data { file, source },
@@ -132,27 +192,11 @@ pub(crate) fn explain(
 }
 
 /// Row numbers for files that have no lines.
-pub(crate) fn row_places(rows: [usize; 2]) -> [String; 2] {
-    rows.map(|row| format!("row {}", row + 1))
+pub(crate) fn row_positions(file: &str, rows: [usize; 2]) -> [RowPosition; 2] {
+    rows.map(|row| RowPosition { file: file.to_owned(), at: format!("row {}", row + 1) })
 }
 
-impl ModeColumn {
-    fn into_labels(self) -> Option<LabelColumn> {
-        match self {
-            Self::Labels(column) => Some(column),
-            Self::Times(_) => None,
-        }
-    }
-
-    fn into_times(self) -> Option<Vec<f64>> {
-        match self {
-            Self::Times(times) => Some(times),
-            Self::Labels(_) => None,
-        }
-    }
-}
-
-fn cut_into_bins(mode: &str, size: BinSize, pieces: Vec<Vec<f64>>) -> Result<(Binning, Vec<u32>)> {
+fn cut_into_bins(file: &str, size: BinSize, pieces: Vec<Vec<f64>>) -> Result<(Binning, Vec<u32>)> {
     let (first, last) = pieces
         .par_iter()
         .flatten()
@@ -164,7 +208,7 @@ fn cut_into_bins(mode: &str, size: BinSize, pieces: Vec<Vec<f64>>) -> Result<(Bi
             || (f64::INFINITY, f64::NEG_INFINITY),
             |one, other| (one.0.min(other.0), one.1.max(other.1)),
         );
-    let binning = bins::settle(mode, size, first, last)?;
+    let binning = bins::resolve(file, size, first, last)?;
     let pieces: Vec<Vec<u32>> = pieces
         .into_par_iter()
         .map(|times| {

@@ -2,11 +2,11 @@
 
 use quadfill_io::{BinSpec, Format, ReadOptions, read, read_bytes};
 
-/// Options made from a list of `flag=text`.
-fn options(flags: &[&str]) -> ReadOptions {
+/// Options made from a list of `name=text`.
+fn options(settings: &[&str]) -> ReadOptions {
     let mut options = ReadOptions::default();
-    for flag in flags {
-        let (name, text) = flag.split_once('=').expect("flag=text");
+    for setting in settings {
+        let (name, text) = setting.split_once('=').expect("name=text");
         match name {
             "modes" => options.modes = Some(text.split(',').map(Into::into).collect()),
             "value" => options.value = Some(text.into()),
@@ -14,8 +14,8 @@ fn options(flags: &[&str]) -> ReadOptions {
             "delimiter" => options.delimiter = Some(text.to_owned()),
             "header" => options.header = Some(text == "yes"),
             "variable" => options.variable = Some(text.to_owned()),
-            "bin" => options.bins.push(BinSpec::parse(text).expect("a sound bin")),
-            other => panic!("{other} is no flag"),
+            "bins" => options.bins.push(BinSpec::parse(text).expect("valid bins")),
+            other => panic!("{other} is not an option"),
         }
     }
     options
@@ -53,13 +53,13 @@ fn texts_that_cannot_be_read() {
             "a.csv",
             b"user,film,stars\nann,Heat,good\n",
             &[],
-            "a.csv, line 2: column `stars` holds `good`, which is no number: correct it or choose another column",
+            "a.csv, line 2: column `stars` holds `good`, which is not a number: correct it or choose another column",
         ),
         (
             "a.csv",
             b"1,2,3\n1,3,\n",
             &[],
-            "a.csv, line 2: column 3 holds ``, which is no number: correct it or choose another column",
+            "a.csv, line 2: column 3 holds ``, which is not a number: correct it or choose another column",
         ),
         (
             "a.csv",
@@ -69,9 +69,9 @@ fn texts_that_cannot_be_read() {
         ),
         (
             "a.csv",
-            b"1,2,3\n1,3,1e39\n",
+            b"1,2,3\n1,3,1e999\n",
             &[],
-            "a.csv, line 2: column 3 holds `1e39`: values must be finite numbers, leave out rows whose value is missing",
+            "a.csv, line 2: column 3 holds `1e999`: values must be finite numbers, leave out rows whose value is missing",
         ),
         (
             "a.csv",
@@ -89,25 +89,25 @@ fn texts_that_cannot_be_read() {
             "a.csv",
             b"1,2,3\n",
             &["modes=1,2", "value=2"],
-            "a.csv: column `2` is asked for twice: use each column once",
+            "a.csv: column `2` is used twice: use each column once",
         ),
         (
             "a.csv",
             b"1,2,3\n",
             &["modes=1,2,3"],
-            "a.csv: no column is left for the value: name it with --value",
+            "a.csv: no column is left for the value: name it with `value`",
         ),
         (
             "a.csv",
             b"1,2\n",
             &[],
-            "a.csv: 2 columns give 1 modes: two or more modes and a value are needed, check --delimiter and --modes",
+            "a.csv: 2 columns give 1 mode: two or more modes and a value are needed, check `delimiter` and `modes`",
         ),
         (
             "a.csv",
             b"1,2,3,4,5,6,7,8,9,10\n",
             &[],
-            "a.csv: 10 columns give 9 modes: choose 2 to 8 of them with --modes",
+            "a.csv: 10 columns give 9 modes: choose 2 to 8 columns with `modes`",
         ),
         (
             "a.csv",
@@ -137,7 +137,7 @@ fn texts_that_cannot_be_read() {
             "a.csv",
             b"user,film,stars\nann,\"He\nat\",4\nbob,\"Up\",five\n",
             &[],
-            "a.csv, line 4: column `stars` holds `five`, which is no number: correct it or choose another column",
+            "a.csv, line 4: column `stars` holds `five`, which is not a number: correct it or choose another column",
         ),
         (
             "a.csv",
@@ -148,26 +148,26 @@ fn texts_that_cannot_be_read() {
         (
             "a.csv",
             b"user,time,stars\nann,noon,4\n",
-            &["bin=time=1h"],
-            "a.csv, line 2: column `time` holds `noon`, which is no number: correct it or choose another column",
+            &["bins=time=1h"],
+            "a.csv, line 2: column `time` holds `noon`, which is not a number: correct it or choose another column",
         ),
         (
             "a.csv",
             b"user,time,stars\nann,1,4\n",
-            &["bin=stars=1h"],
-            "a.csv: --bin stars: this column is no mode, or is cut twice: give it once, among --modes",
+            &["bins=stars=1h"],
+            "a.csv: `bins` names column stars, which is not among `modes`, or is named twice: name a mode, once",
         ),
         (
             "a.csv",
             b"user,time,stars\nann,0,4\nbob,1e12,4\n",
-            &["bin=time=1s"],
-            "mode `time`: the times from 0 to 1000000000000 fall into too many bins of 1 seconds: choose wider bins",
+            &["bins=time=1s"],
+            "a.csv: the times from 0 to 1000000000000 fall into too many bins that are 1 s wide: make `bins` wider",
         ),
         (
             "a.csv",
             b"1,2,3\n",
             &["delimiter="],
-            "a.csv: the delimiter is empty: give a text such as , or :: or tab",
+            "a.csv: `delimiter` is empty: give a text such as , or :: or tab",
         ),
         (
             "a.tns",
@@ -197,11 +197,11 @@ fn texts_that_cannot_be_read() {
             "a.xlsx",
             b"1,2,3\n",
             &[],
-            "a.xlsx: `.xlsx` is no ending Quadfill knows: name the format with --format (delimited, tns, npy, npz, parquet or mat)",
+            "a.xlsx: `.xlsx` is not an ending that Quadfill knows: set `format` to delimited, tns, npy, npz, parquet or mat",
         ),
     ];
-    for (name, bytes, flags, expected) in table {
-        let error = read_bytes::<f32>(name, bytes, &options(flags)).expect_err(expected);
+    for (name, bytes, settings, expected) in table {
+        let error = read_bytes(name, bytes, &options(settings)).expect_err(expected);
         assert_eq!(&error.to_string(), expected);
     }
 }
@@ -226,32 +226,32 @@ fn binary_files_that_cannot_be_read() {
         (
             "a.npy",
             vec![],
-            "a.npy: this is no sound .npy file: it does not begin as one: write or fetch the file again",
+            "a.npy: this is not a valid .npy file: it does not begin as one: write or fetch the file again",
         ),
         (
             "a.npy",
             b"\x93NUMPY\x01\x00\xff".to_vec(),
-            "a.npy: this is no sound .npy file: it ends inside its header: write or fetch the file again",
+            "a.npy: this is not a valid .npy file: it ends inside its header: write or fetch the file again",
         ),
         (
             "a.npy",
             b"\x93NUMPY\x09\x00\xff\xff\xff\xff\xff\xff".to_vec(),
-            "a.npy: this is no sound .npy file: its version is not 1, 2 or 3: write or fetch the file again",
+            "a.npy: this is not a valid .npy file: its version is not 1, 2 or 3: write or fetch the file again",
         ),
         (
             "a.npy",
             npy("{'descr': '<f8'}", &[]),
-            "a.npy: this is no sound .npy file: its header lacks descr, fortran_order or shape: write or fetch the file again",
+            "a.npy: this is not a valid .npy file: its header lacks descr, fortran_order or shape: write or fetch the file again",
         ),
         (
             "a.npy",
             npy(&shape("(2, 2)", "<f8"), &[0; 8]),
-            "a.npy: this is no sound .npy file: its shape needs 32 bytes of numbers, there are 8: write or fetch the file again",
+            "a.npy: this is not a valid .npy file: its shape needs 32 bytes of numbers, there are 8: write or fetch the file again",
         ),
         (
             "a.npy",
             npy(&shape("(4294967296, 4294967296, 4294967296)", "<f8"), &[]),
-            "a.npy: this is no sound .npy file: its shape is larger than any memory: write or fetch the file again",
+            "a.npy: this is not a valid .npy file: its shape is larger than any memory: write or fetch the file again",
         ),
         (
             "a.npy",
@@ -261,7 +261,7 @@ fn binary_files_that_cannot_be_read() {
         (
             "a.npy",
             npy(&shape("(4,)", "<f4"), &[0; 16]),
-            "a.npy: the array has 1 dimensions: give one with 2 to 8",
+            "a.npy: the array has 1 dimension: give one with 2 to 8",
         ),
         (
             "a.npy",
@@ -281,12 +281,12 @@ fn binary_files_that_cannot_be_read() {
         (
             "a.parquet",
             b"PAR1".to_vec(),
-            "a.parquet: this is no sound Parquet file: EOF: Parquet file too small. Size is 4 but need 8: write or fetch the file again",
+            "a.parquet: this is not a valid Parquet file: EOF: Parquet file too small. Size is 4 but need 8: write or fetch the file again",
         ),
         (
             "a.mat",
             vec![0; 128],
-            "a.mat: this is no sound MATLAB version 5 file: its header is not that of one: write or fetch the file again",
+            "a.mat: this is not a valid MATLAB version 5 file: its header is not that of one: write or fetch the file again",
         ),
         (
             "a.mat",
@@ -295,7 +295,7 @@ fn binary_files_that_cannot_be_read() {
         ),
     ];
     for (name, bytes, expected) in table {
-        let error = read_bytes::<f64>(name, &bytes, &ReadOptions::default()).expect_err(expected);
+        let error = read_bytes(name, &bytes, &ReadOptions::default()).expect_err(expected);
         assert_eq!(error.to_string(), expected);
     }
 }
@@ -318,19 +318,19 @@ fn files_that_cannot_be_opened_or_unpacked() {
     ] {
         let path = folder.path().join(name);
         std::fs::write(&path, bytes).expect("written");
-        let error = read::<f64>(&path, &ReadOptions::default()).expect_err(name).to_string();
+        let error = read(&path, &ReadOptions::default()).expect_err(name).to_string();
         let expected = format!("{}: the {kind} archive is cut short or damaged (", path.display());
         assert!(error.starts_with(&expected), "{error}");
         assert!(error.ends_with("): fetch or pack it again"), "{error}");
     }
     let missing = folder.path().join("missing.csv");
-    let error = read::<f64>(&missing, &ReadOptions::default()).expect_err("missing");
+    let error = read(&missing, &ReadOptions::default()).expect_err("missing");
     assert_eq!(
         error.to_string(),
         format!("{}: No such file or directory (os error 2)", missing.display())
     );
     let options = ReadOptions { format: Some(Format::Delimited), ..ReadOptions::default() };
-    let error = read::<f64>(folder.path(), &options).expect_err("a folder");
+    let error = read(folder.path(), &options).expect_err("a folder");
     assert_eq!(
         error.to_string(),
         format!("{}: this is a folder: name a file", folder.path().display())
@@ -338,19 +338,19 @@ fn files_that_cannot_be_opened_or_unpacked() {
 }
 
 #[test]
-fn bins_that_make_no_sense() {
+fn invalid_bins() {
     let advice = "write COLUMN=WIDTH with a unit s, m, h, d or w, or COLUMN=COUNT";
     for (text, why) in [
         ("timestamp", "there is no `=`"),
         ("=20w", "there is no column"),
         ("t=20y", "the unit is not known"),
         ("t=", "the unit is not known"),
-        ("t=w", "the width is no number"),
+        ("t=w", "the width is not a number"),
         ("t=-1d", "the width must be above zero"),
         ("t=0", "there must be at least one bin"),
-        ("t=1.5", "the count is no whole number"),
+        ("t=1.5", "the count is not a whole number"),
     ] {
         let error = BinSpec::parse(text).expect_err(text);
-        assert_eq!(error.to_string(), format!("--bin {text}: {why}: {advice}"));
+        assert_eq!(error.to_string(), format!("`bins` is {text}: {why}: {advice}"));
     }
 }

@@ -17,21 +17,27 @@ fn text(mode: &str, row: usize) -> String {
 
 /// A file of two columns of texts and one of numbers.
 fn file(settings: WriterPropertiesBuilder) -> Vec<u8> {
+    file_with_levels(settings, &[1; ROWS])
+}
+
+/// The same with these definition levels of the films: 0 for null.
+fn file_with_levels(settings: WriterPropertiesBuilder, levels: &[i16; ROWS]) -> Vec<u8> {
     let schema = "message rows {
         required binary user (UTF8);
         optional binary film (UTF8);
         required double stars;
     }";
-    let schema = Arc::new(parse_message_type(schema).expect("a sound schema"));
+    let schema = Arc::new(parse_message_type(schema).expect("a valid schema"));
     let mut bytes = Vec::new();
     let mut file = SerializedFileWriter::new(&mut bytes, schema, Arc::new(settings.build()))
         .expect("a writer");
     let mut group = file.next_row_group().expect("a group");
-    for (mode, levels) in [("user", None), ("film", Some([1i16; ROWS]))] {
+    for (mode, levels) in [("user", None), ("film", Some(levels))] {
+        let is_there = |row: &usize| levels.is_none_or(|levels| levels[*row] > 0);
         let texts: Vec<ByteArray> =
-            (0..ROWS).map(|row| text(mode, row).into_bytes().into()).collect();
+            (0..ROWS).filter(is_there).map(|row| text(mode, row).into_bytes().into()).collect();
         let mut column = group.next_column().expect("a column").expect("one more");
-        let levels = levels.as_ref().map(|levels| &levels[..]);
+        let levels = levels.map(|levels| &levels[..]);
         column.typed::<ByteArrayType>().write_batch(&texts, levels, None).expect("written");
         column.close().expect("closed");
     }
@@ -59,9 +65,8 @@ fn every_encoding_of_texts_is_read() {
                     .set_write_batch_size(100)
                     .set_column_encoding("user".into(), encoding)
                     .set_column_encoding("film".into(), encoding);
-                let data = read_bytes::<f64>("a.parquet", &file(settings), &ReadOptions::default())
-                    .expect("a sound file")
-                    .observations;
+                let data = read_bytes("a.parquet", &file(settings), &ReadOptions::default())
+                    .expect("a valid file");
                 assert_eq!(data.len(), ROWS);
                 for row in [0, 299, 300, ROWS - 1] {
                     for (mode, name) in ["user", "film"].into_iter().enumerate() {
@@ -75,7 +80,7 @@ fn every_encoding_of_texts_is_read() {
     }
 }
 
-/// Puts `new` in the place of the first `old` after `from`.
+/// Puts `new` instead of the first `old` after `from`.
 fn replace(bytes: &mut Vec<u8>, from: usize, old: &[u8], new: &[u8]) {
     let at = from
         + bytes[from..].windows(old.len()).position(|window| window == old).expect("it is there");
@@ -100,8 +105,8 @@ fn claims_beyond_the_file_are_refused() {
     let with = |field: &[u8]| [field, &huge[..]].concat();
     // Headers of pages begin with kind, unpacked size and stored size; each number follows a byte
     // that says so, here 0x15.
-    let sound = file(packed());
-    let sizes = &sound[4..];
+    let valid = file(packed());
+    let sizes = &valid[4..];
     assert_eq!(sizes[..3], [0x15, 4, 0x15], "the first page is a dictionary");
     let unpacked = &sizes[2..5];
     let thousand = [0xd0, 0x0f];
@@ -112,7 +117,7 @@ fn claims_beyond_the_file_are_refused() {
         (
             "entries of a dictionary",
             {
-                let mut file = sound.clone();
+                let mut file = valid.clone();
                 replace(&mut file, 4, &entries, &with(&[0x4c, 0x15]));
                 file
             },
@@ -121,7 +126,7 @@ fn claims_beyond_the_file_are_refused() {
         (
             "bytes of a page",
             {
-                let mut file = sound.clone();
+                let mut file = valid.clone();
                 replace(&mut file, 4, unpacked, &with(&[0x15]));
                 file
             },
@@ -130,7 +135,7 @@ fn claims_beyond_the_file_are_refused() {
         (
             "values of a page",
             {
-                let mut file = sound.clone();
+                let mut file = valid.clone();
                 // Of the same length, so that the page still ends where it should.
                 replace(&mut file, 4, &values, &[0x2c, 0x15, 0xfe, 0x7f]);
                 file
@@ -140,7 +145,7 @@ fn claims_beyond_the_file_are_refused() {
         (
             "columns",
             {
-                let mut file = sound.clone();
+                let mut file = valid.clone();
                 replace_in_footer(&mut file, b"rows\x15\x06", &with(b"rows\x15"));
                 file
             },
@@ -149,19 +154,18 @@ fn claims_beyond_the_file_are_refused() {
         (
             "rows",
             {
-                let mut file = sound.clone();
+                let mut file = valid.clone();
                 let huge_rows = [&[0x16][..], &huge, &[0x26]].concat();
                 replace_in_footer(&mut file, &rows, &huge_rows);
                 file
             },
-            format!("it claims 6442450941 fields in {} bytes", sound.len() + 3),
+            format!("it claims 6442450941 fields in {} bytes", valid.len() + 3),
         ),
     ];
     for (what, file, reason) in table {
-        let error = read_bytes::<f64>("a.parquet", &file, &ReadOptions::default())
-            .expect_err(what)
-            .to_string();
-        let start = "a.parquet: this is no sound Parquet file: Parquet error: ";
+        let error =
+            read_bytes("a.parquet", &file, &ReadOptions::default()).expect_err(what).to_string();
+        let start = "a.parquet: this is not a valid Parquet file: Parquet error: ";
         assert!(error.starts_with(&format!("{start}{reason}")), "{what}: {error}");
         assert!(error.ends_with(": write or fetch the file again"), "{what}: {error}");
     }
@@ -177,8 +181,55 @@ fn lengths_of_texts_are_counted() {
     let mut bytes = file(settings());
     // Blocks of 128 lengths in four parts, 1000 lengths.
     replace(&mut bytes, 4, &[0x80, 1, 4, 0xe8, 7], &[0x80, 1, 4, 0xe8, 0x7f]);
-    let error = read_bytes::<f64>("a.parquet", &bytes, &ReadOptions::default())
+    let error = read_bytes("a.parquet", &bytes, &ReadOptions::default())
         .expect_err("too many lengths")
         .to_string();
-    assert!(error.contains("a page claims more texts than it has values"), "{error}");
+    assert!(error.contains("the texts of a page do not fit into it"), "{error}");
+}
+
+#[test]
+fn texts_that_reach_past_their_page_are_refused() {
+    let plain = || WriterProperties::builder().set_dictionary_enabled(false);
+    for encoding in [Encoding::PLAIN, Encoding::DELTA_LENGTH_BYTE_ARRAY, Encoding::DELTA_BYTE_ARRAY]
+    {
+        let bytes = file(plain().set_column_encoding("user".into(), encoding));
+        let page = bytes.windows(4).position(|text| text == b"user").expect("the first text");
+        let mut refused = 0;
+        for at in page.saturating_sub(300)..page {
+            let mut damaged = bytes.clone();
+            damaged[at] = 0xff;
+            if let Err(error) = read_bytes("a.parquet", &damaged, &ReadOptions::default()) {
+                assert!(
+                    !error.to_string().contains("its contents are damaged"),
+                    "{encoding}: {at}"
+                );
+                refused += usize::from(error.to_string().contains("the texts of a page"));
+            }
+        }
+        assert!(refused > 0, "{encoding}");
+    }
+}
+
+#[test]
+fn the_first_null_is_named() {
+    let mut levels = [1; ROWS];
+    levels[700] = 0;
+    levels[800] = 0;
+    for version in [WriterVersion::PARQUET_1_0, WriterVersion::PARQUET_2_0] {
+        for encoding in
+            [Encoding::PLAIN, Encoding::DELTA_LENGTH_BYTE_ARRAY, Encoding::DELTA_BYTE_ARRAY]
+        {
+            let settings = WriterProperties::builder()
+                .set_writer_version(version)
+                .set_dictionary_enabled(false)
+                .set_column_encoding("film".into(), encoding);
+            let bytes = file_with_levels(settings, &levels);
+            let error = read_bytes("a.parquet", &bytes, &ReadOptions::default());
+            assert_eq!(
+                error.expect_err("a null").to_string(),
+                "a.parquet, row 701: column `film` is null: leave out rows whose label or value is \
+                 missing"
+            );
+        }
+    }
 }

@@ -1,21 +1,21 @@
-//! Times the normal equations and their solution over a data set shaped like a large table of
-//! film ratings: users x films x weeks, skewed, 8 million cells.
+//! Times the assembly and solution of the normal equations on synthetic data shaped like film
+//! ratings: users x films x weeks, skewed, 8 million cells.
 //!
 //! `cargo run --release -p quadfill-kernels --example sweep_kernel [million cells] [rank ...]`
-#![expect(clippy::print_stdout, reason = "it reports what it measured")]
+#![expect(clippy::print_stdout, reason = "the example prints its measurements")]
 
 use std::time::Instant;
 
 use quadfill_kernels::cholesky::solve_lanes;
 use quadfill_kernels::streams::stream;
 use quadfill_kernels::{
-    AlignedVec, Form, Kernels, ModeContext, Real, RowCells, Workspace, cholesky, peak,
+    AlignedVec, Backend, Form, ModeContext, Real, RowCells, Workspace, cholesky, peak,
 };
 use rand::RngExt;
 
 const SIZES: [usize; 3] = [71_567, 10_681, 37];
 
-/// The cells grouped by their row of one mode.
+/// The cells, grouped by their row in one mode.
 struct View {
     starts: Vec<usize>,
     /// Rows of the other two modes, interleaved.
@@ -27,7 +27,7 @@ fn draw_cells(count: usize) -> Vec<([u32; 3], f32)> {
     let mut rng = stream(1, 0, 0);
     (0..count)
         .map(|_| {
-            // Powers of a uniform draw: a few rows get most of the cells.
+            // A power of a uniform draw: a few rows get most of the cells.
             let skewed = |size: usize, power: i32, x: f64| {
                 let row = (x.powi(power) * size as f64) as usize;
                 (row.min(size - 1) * 7919 % size) as u32
@@ -39,7 +39,7 @@ fn draw_cells(count: usize) -> Vec<([u32; 3], f32)> {
         .collect()
 }
 
-/// Groups by counting.
+/// Groups the cells with a counting sort.
 fn view(cells: &[([u32; 3], f32)], mode: usize) -> View {
     let mut starts = vec![0; SIZES[mode] + 1];
     for (picks, _) in cells {
@@ -62,9 +62,9 @@ fn view(cells: &[([u32; 3], f32)], mode: usize) -> View {
     View { starts, others, values }
 }
 
-/// Seconds this thread has run, so that other programs do not count; of the clock on the wall
-/// where the system does not say.
-fn seconds() -> f64 {
+/// CPU seconds of this thread, which exclude other programs; wall-clock seconds where the system
+/// does not report them.
+fn cpu_seconds() -> f64 {
     static START: std::sync::LazyLock<Instant> = std::sync::LazyLock::new(Instant::now);
     std::fs::read_to_string("/proc/thread-self/schedstat")
         .ok()
@@ -72,9 +72,9 @@ fn seconds() -> f64 {
         .map_or_else(|| START.elapsed().as_secs_f64(), |nanos| nanos * 1e-9)
 }
 
-/// Seconds for the equations and for their solution.
+/// Seconds for assembling the equations and for solving them.
 fn sweep_mode<T: Real>(
-    kernels: Kernels,
+    backend: Backend,
     mode: usize,
     view: &View,
     values: &[T],
@@ -102,7 +102,7 @@ fn sweep_mode<T: Real>(
     let mut matrices = vec![0.0; cholesky::LANES * block];
     let mut out = vec![0.0; cholesky::LANES * rank];
     let (mut equations, mut solution) = (0.0, 0.0);
-    let began = seconds();
+    let cpu_start = cpu_seconds();
     for first in (0..SIZES[mode]).step_by(cholesky::LANES) {
         let count = cholesky::LANES.min(SIZES[mode] - first);
         let start = Instant::now();
@@ -116,13 +116,13 @@ fn sweep_mode<T: Real>(
                 values: &values[cells],
                 weights: None,
             };
-            kernels.normal_equations(&ctx, &row, &mut ws, matrix);
+            backend.normal_equations(&ctx, &row, &mut ws, matrix);
             for i in 0..rank {
                 matrix[i * (rank + 1) + i] += 1.0;
             }
         }
         let between = Instant::now();
-        assert_eq!(solve_lanes(kernels, rank, &mut matrices, count, &mut out), 0);
+        assert_eq!(solve_lanes(backend, rank, &mut matrices, count, &mut out), 0);
         for (lane, step) in out.chunks(rank).take(count).enumerate() {
             let row = &mut own[(first + lane) * stride..][..rank];
             for (x, step) in row.iter_mut().zip(step) {
@@ -133,11 +133,11 @@ fn sweep_mode<T: Real>(
         solution += between.elapsed().as_secs_f64();
     }
     factors[mode] = own;
-    let running = (seconds() - began) / (equations + solution);
-    (running * equations, running * solution)
+    let cpu_share = (cpu_seconds() - cpu_start) / (equations + solution);
+    (cpu_share * equations, cpu_share * solution)
 }
 
-fn sweep<T: Real>(kernels: Kernels, views: &[View], rank: usize, peak: f64) {
+fn sweep<T: Real>(backend: Backend, views: &[View], rank: usize, peak: f64) {
     let stride = rank.next_multiple_of(T::LINE);
     let mut rng = stream(2, 0, 0);
     let mut factors: Vec<AlignedVec<T>> = SIZES
@@ -159,7 +159,7 @@ fn sweep<T: Real>(kernels: Kernels, views: &[View], rank: usize, peak: f64) {
     for _ in 0..3 {
         for (mode, view) in views.iter().enumerate() {
             let values = &values[mode * cells..][..cells];
-            let (equations, solution) = sweep_mode(kernels, mode, view, values, rank, &mut factors);
+            let (equations, solution) = sweep_mode(backend, mode, view, values, rank, &mut factors);
             best[mode] = (best[mode].0.min(equations), best[mode].1.min(solution));
         }
     }
@@ -168,7 +168,7 @@ fn sweep<T: Real>(kernels: Kernels, views: &[View], rank: usize, peak: f64) {
     let useful = 3.0 * cells as f64 * (rank * (rank + 1)) as f64;
     let rate = useful / equations * 1e-9;
     println!(
-        "{} rank {rank:>3}: {:.3} s a sweep (equations {:.3} = {:.3} + {:.3} + {:.3}, solution {:.3}); \
+        "{} rank {rank:>3}: {:.3} s per sweep (equations {:.3} = {:.3} + {:.3} + {:.3}, solution {:.3}); \
          equations {rate:.1} GFLOP/s, {:.0} % of peak",
         T::NAME,
         equations + solution,
@@ -181,8 +181,9 @@ fn sweep<T: Real>(kernels: Kernels, views: &[View], rank: usize, peak: f64) {
     );
 }
 
-/// The same kernel on one row whose data stay in the cache: what the arithmetic alone allows.
-fn in_cache<T: Real>(kernels: Kernels, rank: usize, peak: f64) {
+/// The same kernel on one row whose data stay in the cache, where only the arithmetic limits the
+/// speed.
+fn in_cache<T: Real>(backend: Backend, rank: usize, peak: f64) {
     const ROWS: usize = 128;
     const CELLS: usize = 4096;
     let stride = rank.next_multiple_of(T::LINE);
@@ -217,16 +218,16 @@ fn in_cache<T: Real>(kernels: Kernels, rank: usize, peak: f64) {
     let (mut equations, mut residuals) = (f64::MAX, f64::MAX);
     for _ in 0..300 {
         let start = Instant::now();
-        kernels.normal_equations(&ctx, &row, &mut ws, &mut out);
+        backend.normal_equations(&ctx, &row, &mut ws, &mut out);
         equations = equations.min(start.elapsed().as_secs_f64());
         let start = Instant::now();
-        kernels.squared_residuals(&ctx, &row, &mut ws);
+        backend.squared_residuals(&ctx, &row, &mut ws);
         residuals = residuals.min(start.elapsed().as_secs_f64());
     }
     let nanos = 1e9 / CELLS as f64;
     let rate = (CELLS * rank * (rank + 1)) as f64 / equations * 1e-9;
     println!(
-        "{} rank {rank:>3} in cache: {:.1} ns a cell ({:.1} for the residual alone), \
+        "{} rank {rank:>3} in cache: {:.1} ns per cell ({:.1} for the residual alone), \
          {rate:.1} GFLOP/s, {:.0} % of peak",
         T::NAME,
         equations * nanos,
@@ -240,25 +241,25 @@ fn main() {
     let count = (args.first().unwrap_or(&8.0) * 1e6) as usize;
     let ranks: Vec<usize> = args.iter().skip(1).map(|&r| r as usize).collect();
     let ranks = if ranks.is_empty() { vec![10, 20, 64] } else { ranks };
-    let kernels = Kernels::detect();
-    let single = peak::multiply_add_gflops::<f32>(kernels);
-    let double = peak::multiply_add_gflops::<f64>(kernels);
+    let backend = Backend::detect();
+    let single = peak::multiply_add_gflops::<f32>(backend);
+    let double = peak::multiply_add_gflops::<f64>(backend);
     println!(
         "{}: {single:.1} GFLOP/s in f32, {double:.1} in f64; {:.1} GB/s",
-        kernels.isa(),
-        peak::read_gigabytes(kernels)
+        backend.isa(),
+        peak::read_bandwidth(backend)
     );
     for &rank in &ranks {
-        in_cache::<f32>(kernels, rank, single);
-        in_cache::<f64>(kernels, rank, double);
+        in_cache::<f32>(backend, rank, single);
+        in_cache::<f64>(backend, rank, double);
     }
     let cells = draw_cells(count);
     let views: Vec<View> = (0..3).map(|mode| view(&cells, mode)).collect();
     drop(cells);
     for &rank in &ranks {
-        sweep::<f32>(kernels, &views, rank, single);
+        sweep::<f32>(backend, &views, rank, single);
     }
     for &rank in &ranks {
-        sweep::<f64>(kernels, &views, rank, double);
+        sweep::<f64>(backend, &views, rank, double);
     }
 }

@@ -1,4 +1,4 @@
-//! Buffers that begin on a cache line.
+//! Buffers aligned to cache lines.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
@@ -7,15 +7,15 @@ use memmap2::{MmapMut, MmapOptions};
 
 use crate::Real;
 
-/// One cache line; the allocation is a vector of these, which is what aligns it.
+/// One cache line. Buffers are allocated as vectors of lines, which aligns them.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
 struct Line([u8; 64]);
 
-/// A buffer of fixed length whose first entry is on a 64-byte boundary.
+/// A fixed-length buffer aligned to 64 bytes.
 ///
-/// Rows of factor matrices are padded to whole cache lines; in an aligned buffer no row then
-/// straddles more lines than it has to.
+/// Rows of factor matrices are padded to whole cache lines, so in an aligned buffer no row spans
+/// more lines than necessary.
 ///
 /// ```
 /// use quadfill_kernels::AlignedVec;
@@ -31,9 +31,9 @@ pub struct AlignedVec<T: Real> {
     element: std::marker::PhantomData<T>,
 }
 
-/// Buffers from this size on, in bytes, ask for large pages: their rows are picked in no order, and
-/// a processor remembers where some thousand pages are, 8 MB of small ones.
-const LARGE: usize = 8 << 20;
+/// Buffers of at least this many bytes request huge pages. Their rows are accessed at random, and
+/// the TLB covers only about two thousand small pages, 8 MB.
+const HUGE_PAGE_THRESHOLD: usize = 8 << 20;
 
 enum Memory {
     Lines(Vec<Line>),
@@ -41,11 +41,11 @@ enum Memory {
 }
 
 impl Memory {
-    /// Zeros: so many cache lines.
+    /// Allocates `lines` zeroed cache lines.
     fn zeros(lines: usize) -> Self {
         let bytes = lines * size_of::<Line>();
-        let large = if bytes >= LARGE { pages(bytes) } else { None };
-        large.map_or_else(|| Self::Lines(vec![Line([0; 64]); lines]), Self::Pages)
+        let huge = if bytes >= HUGE_PAGE_THRESHOLD { map_huge_pages(bytes) } else { None };
+        huge.map_or_else(|| Self::Lines(vec![Line([0; 64]); lines]), Self::Pages)
     }
 
     fn start(&self) -> *const u8 {
@@ -63,17 +63,17 @@ impl Memory {
     }
 }
 
-/// Memory of its own, in large pages where the system has them to give.
-fn pages(bytes: usize) -> Option<MmapMut> {
+/// Maps anonymous memory, in huge pages where the system provides them.
+fn map_huge_pages(bytes: usize) -> Option<MmapMut> {
     let pages = MmapOptions::new().len(bytes).map_anon().ok()?;
-    // Where large pages are not to be had, small ones do.
+    // Only a hint: small pages are used where huge pages are not available.
     #[cfg(target_os = "linux")]
     let _ = pages.advise(memmap2::Advice::HugePage);
     Some(pages)
 }
 
 impl<T: Real> AlignedVec<T> {
-    /// `len` zeros.
+    /// A buffer of `len` zeros.
     pub fn zeros(len: usize) -> Self {
         Self {
             memory: Memory::zeros(len.div_ceil(T::LINE)),
@@ -95,9 +95,9 @@ impl<T: Real> Deref for AlignedVec<T> {
 
     #[inline]
     fn deref(&self) -> &[T] {
-        // SAFETY: the memory holds at least `len` entries of `T` (`LINE` of them to a cache line),
-        // begins on a cache line or page, all its bytes are initialised, and `Real` is f32 or f64
-        // only, for which every bit pattern is a value.
+        // SAFETY: the memory holds at least `len` entries of `T` (`LINE` per cache line), is
+        // aligned to a cache line or page and fully initialised, and `Real` is only f32 or f64, for
+        // which every bit pattern is valid.
         unsafe { std::slice::from_raw_parts(self.memory.start().cast(), self.len) }
     }
 }
@@ -105,7 +105,7 @@ impl<T: Real> Deref for AlignedVec<T> {
 impl<T: Real> DerefMut for AlignedVec<T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut [T] {
-        // SAFETY: as in `deref`, and the borrow of `self` is exclusive.
+        // SAFETY: as in `deref`, and `self` is borrowed exclusively.
         unsafe { std::slice::from_raw_parts_mut(self.memory.start_mut().cast(), self.len) }
     }
 }
@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn is_aligned_zeroed_and_comparable() {
-        for len in [0, 1, 7, 8, 9, 100, LARGE / 8 - 1, LARGE / 8 + 1] {
+        for len in [0, 1, 7, 8, 9, 100, HUGE_PAGE_THRESHOLD / 8 - 1, HUGE_PAGE_THRESHOLD / 8 + 1] {
             let zeros = AlignedVec::<f64>::zeros(len);
             assert_eq!(zeros.as_ptr() as usize % 64, 0);
             assert_eq!(&zeros[..], &vec![0.0; len][..]);

@@ -1,4 +1,4 @@
-//! Dense eigenproblems and factorizations. The one place that names the linear algebra library.
+//! Dense eigenproblems and factorizations. The only module that uses the linear algebra library.
 
 use faer::diag::Diag;
 use faer::dyn_stack::{MemBuffer, MemStack};
@@ -9,14 +9,14 @@ use faer::{Accum, Mat, MatMut, MatRef, Par};
 /// All eigenpairs of a symmetric matrix.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Eigen {
-    /// Ascending.
+    /// In ascending order.
     pub values: Vec<f64>,
-    /// One unit vector after the other, in the order of the values.
+    /// The unit eigenvectors, concatenated in the order of the values.
     pub vectors: Vec<f64>,
 }
 
 impl Eigen {
-    /// The vector that belongs to `values[i]`.
+    /// The eigenvector of `values[i]`.
     pub fn vector(&self, i: usize) -> &[f64] {
         let n = self.values.len();
         &self.vectors[i * n..][..n]
@@ -24,9 +24,9 @@ impl Eigen {
 }
 
 /// The eigenpairs of the symmetric matrix of order `n` whose lower triangle is that of `a`,
-/// row-major. `None` if the iteration does not converge, as with entries that are not finite.
+/// row-major. `None` if the iteration does not converge or an entry is not finite.
 ///
-/// Runs on the calling thread, so the bits do not depend on how many there are.
+/// Runs on the calling thread, so results are bit-identical for any number of threads.
 ///
 /// ```
 /// let eigen = quadfill_kernels::dense::symmetric_eigen(&[2.0, 0.0, 1.0, 2.0], 2).unwrap();
@@ -70,12 +70,11 @@ pub fn symmetric_eigen(a: &[f64], n: usize) -> Option<Eigen> {
     })
 }
 
-/// Overwrites the lower triangle of the symmetric matrix of order `n` with its Cholesky factor,
-/// row-major, and says whether there is one. Where there is, the matrix is positive definite but for
-/// rounding: an eigenvalue is below zero by at most `2 (n + 1)` times the machine epsilon times the
-/// trace.
+/// Overwrites the lower triangle of the symmetric row-major matrix of order `n` with its Cholesky
+/// factor, and returns whether it exists. If it does, the matrix is positive definite up to
+/// rounding: no eigenvalue is less than `-2 (n + 1)` times the machine epsilon times the trace.
 ///
-/// Runs on the calling thread, so the bits do not depend on how many there are.
+/// Runs on the calling thread, so results are bit-identical for any number of threads.
 ///
 /// ```
 /// assert!(quadfill_kernels::dense::cholesky(&mut [2.0, 0.0, 1.0, 2.0], 2));
@@ -97,9 +96,10 @@ pub fn cholesky(a: &mut [f64], n: usize) -> bool {
     cholesky_in_place(matrix, regularization, Par::Seq, MemStack::new(stack), spec).is_ok()
 }
 
-/// Projects symmetric matrices of one order onto the positive semidefinite ones, over and over.
+/// Projection of symmetric matrices of one order onto the positive semidefinite cone, with reusable
+/// workspace.
 ///
-/// Runs on the calling thread, so the bits do not depend on how many there are.
+/// Runs on the calling thread, so results are bit-identical for any number of threads.
 ///
 /// ```
 /// let mut cone = quadfill_kernels::dense::PsdCone::new(2);
@@ -118,7 +118,7 @@ pub struct PsdCone {
 }
 
 impl PsdCone {
-    /// Room for matrices of order `n`.
+    /// Allocates the workspace for matrices of order `n`.
     pub fn new(n: usize) -> Self {
         let scratch = self_adjoint_evd_scratch::<f64>(
             n,
@@ -136,7 +136,7 @@ impl PsdCone {
         }
     }
 
-    /// Bytes that [`PsdCone::new`] takes for order `n`.
+    /// The number of bytes that [`PsdCone::new`] allocates for order `n`.
     pub fn bytes(n: usize) -> usize {
         let scratch = self_adjoint_evd_scratch::<f64>(
             n,
@@ -147,9 +147,9 @@ impl PsdCone {
         3 * n * n * size_of::<f64>() + scratch.size_bytes()
     }
 
-    /// Replaces the symmetric matrix `a` by the nearest positive semidefinite one and returns how
-    /// many eigenvalues that has above zero. `None`, with `a` as it was, if the iteration does not
-    /// converge, as with entries that are not finite.
+    /// Replaces the symmetric matrix `a` by the nearest positive semidefinite matrix and returns
+    /// its number of positive eigenvalues. `None`, with `a` unchanged, if the iteration does not
+    /// converge or an entry is not finite.
     ///
     /// # Panics
     /// Unless `a` has `n * n` entries.
@@ -157,9 +157,9 @@ impl PsdCone {
         self.decompose(a, true)?;
         let n = self.n;
         let positive = self.values.column_vector().iter().filter(|&&value| value > 0.0).count();
-        // The smaller side of the spectrum is the cheaper one to put together.
-        let keeps = 2 * positive <= n;
-        let columns = if keeps { n - positive..n } else { 0..n - positive };
+        // It is cheaper to assemble the part of the spectrum with fewer eigenvalues.
+        let uses_positive_part = 2 * positive <= n;
+        let columns = if uses_positive_part { n - positive..n } else { 0..n - positive };
         let count = columns.len();
         for (to, from) in columns.enumerate() {
             let root = self.values.column_vector()[from].abs().sqrt();
@@ -167,12 +167,12 @@ impl PsdCone {
                 self.scaled[(row, to)] = root * self.vectors[(row, from)];
             }
         }
-        let side = self.scaled.as_ref().subcols(0, count);
-        matmul(self.product.as_mut(), Accum::Replace, side, side.transpose(), 1.0, Par::Seq);
+        let part = self.scaled.as_ref().subcols(0, count);
+        matmul(self.product.as_mut(), Accum::Replace, part, part.transpose(), 1.0, Par::Seq);
         for i in 0..n {
             for j in 0..=i {
-                let part = self.product[(i, j)];
-                let entry = if keeps { part } else { a[i * n + j] + part };
+                let projected = self.product[(i, j)];
+                let entry = if uses_positive_part { projected } else { a[i * n + j] + projected };
                 a[i * n + j] = entry;
                 a[j * n + i] = entry;
             }

@@ -1,12 +1,12 @@
-//! Which vector instructions this machine has.
+//! Detection of the vector instructions of this machine.
 
 use std::fmt;
 use std::sync::OnceLock;
 
-/// A family of vector instructions the kernels are compiled for, in ascending order.
+/// An instruction set that the kernels are compiled for, in ascending order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Isa {
-    /// What every machine of the target has.
+    /// The baseline instructions of the target.
     Plain,
     /// AVX2 with fused multiply-add.
     Avx2,
@@ -17,26 +17,26 @@ pub enum Isa {
 impl Isa {
     const ALL: [Self; 3] = [Self::Plain, Self::Avx2, Self::Avx512];
 
-    /// The best this machine has, looked up once. The environment variable `QUADFILL_ISA`
-    /// (`plain`, `avx2` or `avx512`) can force a lower one.
+    /// The best instruction set this machine supports, detected once. The environment variable
+    /// `QUADFILL_ISA` (`plain`, `avx2` or `avx512`) can select a lower one.
     pub fn detect() -> Self {
         static DETECTED: OnceLock<Isa> = OnceLock::new();
         *DETECTED.get_or_init(|| {
-            let asked = std::env::var("QUADFILL_ISA").ok();
-            Self::best_up_to(asked.as_deref())
+            let requested = std::env::var("QUADFILL_ISA").ok();
+            Self::best_up_to(requested.as_deref())
         })
     }
 
-    fn best_up_to(asked: Option<&str>) -> Self {
+    fn best_up_to(requested: Option<&str>) -> Self {
         let limit =
-            Self::ALL.into_iter().find(|isa| asked == Some(isa.name())).unwrap_or(Self::Avx512);
+            Self::ALL.into_iter().find(|isa| requested == Some(isa.name())).unwrap_or(Self::Avx512);
         Self::ALL
             .into_iter()
             .rfind(|isa| *isa <= limit && isa.is_available())
             .unwrap_or(Self::Plain)
     }
 
-    /// Every family this machine has, lowest first.
+    /// All instruction sets this machine supports, lowest first.
     pub fn available() -> Vec<Self> {
         let mut isas = Self::ALL.to_vec();
         isas.retain(|isa| isa.is_available());
@@ -75,8 +75,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_lower_family_can_be_forced_and_a_higher_one_cannot() {
-        let best = *Isa::available().last().expect("plain is always there");
+    fn a_lower_instruction_set_can_be_selected_and_a_higher_one_cannot() {
+        let best = *Isa::available().last().expect("plain is always available");
         assert_eq!(Isa::best_up_to(None), best);
         assert_eq!(Isa::best_up_to(Some("nonsense")), best);
         assert_eq!(Isa::best_up_to(Some("plain")), Isa::Plain);

@@ -1,25 +1,25 @@
 //! The numeric kernels of Quadfill.
 //!
-//! Everything that has to be fast, and every `unsafe` of the project, is here: what the
-//! observations of one row contribute to its equations ([`cells`]), the scores of all rows for a
-//! query ([`scan`]), small linear systems
-//! ([`cholesky`]), dense and iterative eigenproblems ([`dense`], [`lanczos`]), sums in a fixed
-//! order ([`sum`]) and seeded random streams ([`streams`]).
+//! This crate contains the performance-critical code and all `unsafe` code of the project: the
+//! contributions of observations to the equations of a row ([`cells`]), the scores of all rows for
+//! a query ([`scan`]), small linear systems ([`cholesky`]), dense and iterative eigenproblems
+//! ([`dense`], [`lanczos`]), sums in a fixed order ([`sum`]) and seeded random streams
+//! ([`streams`]).
 //!
-//! For one instruction set ([`Isa`]) results depend on the inputs alone: not on threads, not on
-//! where buffers lie in memory.
+//! For a given instruction set ([`Isa`]), results are bit-identical for the same inputs,
+//! independent of the number of threads and of the alignment of buffers.
 
 #![expect(
     clippy::inline_always,
-    reason = "code that is not inlined into a function with an instruction set enabled does not use it"
+    reason = "code uses an instruction set only when inlined into a function that enables it"
 )]
 
 mod aligned;
+mod backend;
 pub mod cells;
 pub mod cholesky;
 pub mod dense;
 mod isa;
-mod kernels;
 pub mod lanczos;
 pub mod mapped;
 pub mod peak;
@@ -31,7 +31,7 @@ pub mod streams;
 pub mod sum;
 
 pub use aligned::AlignedVec;
+pub use backend::Backend;
 pub use cells::{Direction, Form, ModeContext, RowCells, Workspace};
 pub use isa::Isa;
-pub use kernels::Kernels;
 pub use real::Real;

@@ -1,13 +1,13 @@
-//! Files seen as bytes without copying them.
+//! Memory-mapped files.
 
 use std::fs::File;
 use std::io;
 use std::ops::Deref;
 
-/// The bytes of a file, paged in by the system as they are touched.
+/// The bytes of a file, paged in by the system on access.
 ///
-/// The file must not be shortened while this is alive: the system ends a process that touches
-/// pages that are gone.
+/// The file must not be truncated while it is mapped: the system terminates a process that accesses
+/// pages that no longer exist.
 #[derive(Debug)]
 pub struct MappedFile(memmap2::Mmap);
 
@@ -19,7 +19,7 @@ impl Deref for MappedFile {
     }
 }
 
-/// Maps a regular file that is not empty.
+/// Maps a regular, non-empty file.
 ///
 /// ```
 /// let path = std::env::temp_dir().join(format!("quadfill-mapped-{}", std::process::id()));
@@ -31,9 +31,9 @@ impl Deref for MappedFile {
 /// # Ok::<(), std::io::Error>(())
 /// ```
 pub fn map_file(file: &File) -> io::Result<MappedFile> {
-    // SAFETY: the map is read only and private to this process. Another process that changes the
-    // file changes what is read, which every reader treats as untrusted bytes anyway; one that
-    // shortens it ends this process, as documented on `MappedFile`.
+    // SAFETY: the mapping is read-only. If another process changes the file, the bytes change too,
+    // but every reader treats them as untrusted anyway; if it truncates the file, this process is
+    // terminated on access, as documented on `MappedFile`.
     let map = unsafe { memmap2::Mmap::map(file)? };
     Ok(MappedFile(map))
 }
@@ -43,8 +43,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_folder_cannot_be_mapped() {
-        let directory = File::open(std::env::temp_dir()).expect("the temporary folder opens");
+    fn a_directory_cannot_be_mapped() {
+        let directory = File::open(std::env::temp_dir()).expect("the temporary directory opens");
         assert!(map_file(&directory).is_err());
     }
 }

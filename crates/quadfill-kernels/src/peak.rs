@@ -1,29 +1,29 @@
-//! What this machine can do at best, for benchmarks to be measured against.
+//! Peak rates of this machine, as a reference for benchmarks.
 
 use std::hint::black_box;
 use std::time::Instant;
 
 use crate::simd::{Simd, Task};
-use crate::{Kernels, Real};
+use crate::{Backend, Real};
 
-/// Sums that a loop of multiply-adds goes round with: enough to hide the latency of one.
-const SUMS: usize = 12;
+/// Number of independent accumulators: enough to hide the latency of a multiply-add.
+const ACCUMULATORS: usize = 12;
 
-/// Multiply-adds per second of one core with the instructions of `kernels`, in GFLOP/s (two
-/// operations each). The best of some short runs.
-pub fn multiply_add_gflops<T: Real>(kernels: Kernels) -> f64 {
+/// Peak multiply-add rate of one core with `backend`, in GFLOP/s (two operations each): the best of
+/// several short runs.
+pub fn multiply_add_gflops<T: Real>(backend: Backend) -> f64 {
     const ROUNDS: usize = 1 << 20;
-    best_rate(20, || kernels.run::<T, _>(MultiplyAdds { rounds: ROUNDS, entry: T::ONE }))
+    best_rate(20, || backend.run::<T, _>(MultiplyAdds { rounds: ROUNDS, entry: T::ONE }))
 }
 
-/// Bytes read per second by one core from memory, in GB/s. The best of some runs over a buffer
-/// of 256 MB.
-pub fn read_gigabytes(kernels: Kernels) -> f64 {
+/// Memory read bandwidth of one core, in GB/s: the best of several runs over a buffer of 256 MB.
+pub fn read_bandwidth(backend: Backend) -> f64 {
     let buffer = vec![1.0f64; 32 << 20];
-    best_rate(5, || kernels.run::<f64, _>(Read { buffer: &buffer }))
+    best_rate(5, || backend.run::<f64, _>(Read { buffer: &buffer }))
 }
 
-/// The highest number of units per nanosecond over some runs that return how many they did.
+/// The highest rate over several runs, in units per nanosecond, where each run returns its number
+/// of units.
 fn best_rate(runs: usize, mut run: impl FnMut() -> f64) -> f64 {
     let mut best = 0.0f64;
     for _ in 0..runs {
@@ -45,7 +45,7 @@ impl<T: Real> Task<T> for MultiplyAdds<T> {
     #[inline(always)]
     fn run<S: Simd<T>>(self, simd: S) -> f64 {
         let half = simd.splat(black_box(self.entry) / (T::ONE + T::ONE));
-        let mut sums = [half; SUMS];
+        let mut sums = [half; ACCUMULATORS];
         for _ in 0..self.rounds {
             for sum in &mut sums {
                 *sum = simd.mul_add(*sum, half, half);
@@ -56,7 +56,7 @@ impl<T: Real> Task<T> for MultiplyAdds<T> {
             total = simd.add(total, sum);
         }
         black_box(simd.sum_each([total; 4]));
-        (2 * self.rounds * SUMS * S::LANES) as f64
+        (2 * self.rounds * ACCUMULATORS * S::LANES) as f64
     }
 }
 
@@ -90,8 +90,8 @@ mod tests {
 
     #[test]
     fn rates_are_positive() {
-        assert!(multiply_add_gflops::<f32>(Kernels::detect()) > 0.0);
-        assert!(multiply_add_gflops::<f64>(Kernels::detect()) > 0.0);
-        assert!(read_gigabytes(Kernels::detect()) > 0.0);
+        assert!(multiply_add_gflops::<f32>(Backend::detect()) > 0.0);
+        assert!(multiply_add_gflops::<f64>(Backend::detect()) > 0.0);
+        assert!(read_bandwidth(Backend::detect()) > 0.0);
     }
 }

@@ -1,20 +1,23 @@
-//! The inner loop of Gram matrices and of the blocked Cholesky: a tile of sums that stays in registers.
+//! The inner loop of Gram matrices and of the blocked Cholesky: a tile of sums kept in registers.
 
 use crate::Real;
 use crate::simd::Simd;
 
-/// So few sums wait for each other: a second set of them takes every other line.
-const FEW: usize = 6;
+/// Tiles with at most this many sums use a second set of accumulators, as there are too few sums to
+/// hide the latency of a multiply-add.
+const MAX_SUMS_TO_DOUBLE: usize = 6;
 
-/// Adds to a tile, for each of some lines, its entries `row ..` times its vectors from `column` on.
+/// Adds a tile of `sum_k x_k x_k^T` over `count` vectors `x_k` to `tile`: `ROWS` rows from `row` on
+/// and `BLOCKS` SIMD vectors of columns from `column` on.
 ///
 /// # Safety
-/// There are `lines` lines, `stride` entries apart, and these entries are in each.
+/// `start` points to `count` vectors, `stride` entries apart, each of which contains these rows and
+/// columns.
 #[inline(always)]
 pub(crate) unsafe fn add_products<T: Real, S: Simd<T>, const ROWS: usize, const BLOCKS: usize>(
     simd: S,
     start: *const T,
-    lines: usize,
+    count: usize,
     stride: usize,
     row: usize,
     column: usize,
@@ -22,15 +25,15 @@ pub(crate) unsafe fn add_products<T: Real, S: Simd<T>, const ROWS: usize, const 
 ) {
     let mut sums = *tile;
     let add = |k: usize, sums: &mut [[S::Vector; BLOCKS]; ROWS]| {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe {
-            let line = start.add(k * stride);
+            let vector = start.add(k * stride);
             let mut columns = [simd.splat(T::ZERO); BLOCKS];
             for j in 0..BLOCKS {
-                columns[j] = simd.load(line.add(column + j * S::LANES));
+                columns[j] = simd.load(vector.add(column + j * S::LANES));
             }
             for i in 0..ROWS {
-                let entry = simd.splat(*line.add(row + i));
+                let entry = simd.splat(*vector.add(row + i));
                 for j in 0..BLOCKS {
                     sums[i][j] = simd.mul_add(entry, columns[j], sums[i][j]);
                 }
@@ -38,20 +41,20 @@ pub(crate) unsafe fn add_products<T: Real, S: Simd<T>, const ROWS: usize, const 
         }
     };
     let mut done = 0;
-    if ROWS * BLOCKS <= FEW {
-        let mut others = [[simd.splat(T::ZERO); BLOCKS]; ROWS];
-        while done + 2 <= lines {
+    if ROWS * BLOCKS <= MAX_SUMS_TO_DOUBLE {
+        let mut odd_sums = [[simd.splat(T::ZERO); BLOCKS]; ROWS];
+        while done + 2 <= count {
             add(done, &mut sums);
-            add(done + 1, &mut others);
+            add(done + 1, &mut odd_sums);
             done += 2;
         }
         for i in 0..ROWS {
             for j in 0..BLOCKS {
-                sums[i][j] = simd.add(sums[i][j], others[i][j]);
+                sums[i][j] = simd.add(sums[i][j], odd_sums[i][j]);
             }
         }
     }
-    for k in done..lines {
+    for k in done..count {
         add(k, &mut sums);
     }
     *tile = sums;

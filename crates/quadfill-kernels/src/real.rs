@@ -7,7 +7,7 @@ use std::ops::{Add, AddAssign, Div, Mul, MulAssign, Neg, Sub, SubAssign};
 use crate::cells::CellSums;
 use crate::simd::Dispatch;
 
-/// `f32` or `f64`; no other type can implement it.
+/// The floating-point types `f32` and `f64`; no other type can implement this trait.
 pub trait Real:
     Copy
     + Debug
@@ -30,19 +30,20 @@ pub trait Real:
     + CellSums
     + 'static
 {
-    /// How many fill a cache line of 64 bytes; rows of factor matrices are padded to it.
+    /// Number of entries per cache line of 64 bytes; rows of factor matrices are padded to a
+    /// multiple of it.
     const LINE: usize;
-    /// `f32` or `f64`.
+    /// The name of the type: `f32` or `f64`.
     const NAME: &'static str;
     /// 0.
     const ZERO: Self;
     /// 1.
     const ONE: Self;
-    /// The distance from 1 to the next number.
+    /// The machine epsilon: the distance from 1 to the next larger number.
     const EPSILON: f64;
     /// Rounds to this precision.
     fn from_f64(value: f64) -> Self;
-    /// Widens without loss.
+    /// Converts to `f64` without loss.
     fn to_f64(self) -> f64;
     /// `self * a + b`.
     #[must_use]
@@ -50,7 +51,7 @@ pub trait Real:
     /// The square root.
     #[must_use]
     fn sqrt(self) -> Self;
-    /// Neither infinite nor NaN.
+    /// Whether the number is neither infinite nor NaN.
     fn is_finite(self) -> bool;
 }
 

@@ -1,11 +1,11 @@
-//! Seeded random streams: one per purpose and block of work, so that what is drawn depends
-//! neither on threads nor on the machine.
+//! Seeded random streams: one per purpose and block of work, so that draws depend neither on the
+//! number of threads nor on the machine.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, Gamma, StandardNormal};
 
-/// The stream of `block` for `purpose`, a number the caller gives to each use of randomness.
+/// The stream of `block` for `purpose`, a number that the caller assigns to each use of randomness.
 ///
 /// ```
 /// use quadfill_kernels::streams::{fill_normal, stream};
@@ -21,20 +21,20 @@ pub fn stream(seed: u64, purpose: u64, block: u64) -> ChaCha8Rng {
     stream_at(seed, purpose, [0, 0], block)
 }
 
-/// The stream of `block` for `purpose` at a moment, two numbers that say how often and where the
-/// purpose has come up before, such as the sweep and the matrix that is drawn.
+/// The stream of `block` for one occurrence of `purpose`, identified by two numbers, such as the
+/// sweep and the matrix that is drawn.
 ///
 /// ```
 /// use quadfill_kernels::streams::{stream, stream_at};
 /// use rand::RngExt;
 ///
-/// let draw = |moment| stream_at(7, 1, moment, 0).random::<u64>();
+/// let draw = |index| stream_at(7, 1, index, 0).random::<u64>();
 /// assert_eq!(draw([0, 0]), stream(7, 1, 0).random::<u64>());
 /// assert_ne!(draw([1, 0]), draw([0, 1]));
 /// ```
-pub fn stream_at(seed: u64, purpose: u64, moment: [u64; 2], block: u64) -> ChaCha8Rng {
+pub fn stream_at(seed: u64, purpose: u64, index: [u64; 2], block: u64) -> ChaCha8Rng {
     let mut key = [0; 32];
-    for (bytes, number) in key.chunks_exact_mut(8).zip([seed, purpose, moment[0], moment[1]]) {
+    for (bytes, number) in key.chunks_exact_mut(8).zip([seed, purpose, index[0], index[1]]) {
         bytes.copy_from_slice(&number.to_le_bytes());
     }
     let mut rng = ChaCha8Rng::from_seed(key);
@@ -49,7 +49,7 @@ pub fn fill_normal(out: &mut [f64], rng: &mut ChaCha8Rng) {
     }
 }
 
-/// A draw from the gamma distribution with this shape and rate, both above zero and finite.
+/// A draw from the gamma distribution with the given shape and rate, both positive and finite.
 ///
 /// ```
 /// use quadfill_kernels::streams::{gamma, stream};
@@ -59,10 +59,10 @@ pub fn fill_normal(out: &mut [f64], rng: &mut ChaCha8Rng) {
 /// ```
 ///
 /// # Panics
-/// When the shape or the rate is not above zero and finite.
+/// If the shape or the rate is not positive and finite.
 pub fn gamma(shape: f64, rate: f64, rng: &mut ChaCha8Rng) -> f64 {
     let scale = 1.0 / rate;
-    Gamma::new(shape, scale).expect("shape and rate are above zero and finite").sample(rng)
+    Gamma::new(shape, scale).expect("shape and rate are positive and finite").sample(rng)
 }
 
 #[cfg(test)]
@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn streams_differ_by_each_of_their_numbers() {
+    fn streams_differ_in_each_of_their_numbers() {
         let first = |seed, purpose, block| stream(seed, purpose, block).random::<u64>();
         let base = first(1, 2, 3);
         assert_eq!(base, first(1, 2, 3));

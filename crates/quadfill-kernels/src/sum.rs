@@ -1,41 +1,41 @@
-//! Sums in a fixed order, so that the same numbers give the same bits.
+//! Sums in a fixed order, so that results are bit-identical for the same terms.
 
 use crate::real::Real;
 
-/// Up to this many are summed in a row of independent lanes; more are halved first.
+/// Up to this many terms are summed in independent lanes; longer sums are split in half.
 const LEAF: usize = 256;
 const LANES: usize = 8;
 
-/// The sum, in a tree whose shape depends on the length alone. Its rounding error grows with the
-/// logarithm of the length.
+/// Pairwise summation in an order that depends only on the length. The rounding error grows with
+/// the logarithm of the length.
 ///
 /// ```
 /// let tenths = vec![0.1; 1_000_000];
 /// assert!((quadfill_kernels::sum::ordered_sum(&tenths) - 1e5).abs() < 1e-9);
 /// ```
 pub fn ordered_sum(terms: &[f64]) -> f64 {
-    tree(terms.len(), &|from, to| {
-        let (whole, rest) = terms[from..to].as_chunks::<LANES>();
+    pairwise(terms.len(), &|from, to| {
+        let (chunks, rest) = terms[from..to].as_chunks::<LANES>();
         let mut lanes = [0.0; LANES];
-        for eight in whole {
+        for chunk in chunks {
             for l in 0..LANES {
-                lanes[l] += eight[l];
+                lanes[l] += chunk[l];
             }
         }
         for l in 0..rest.len() {
             lanes[l] += rest[l];
         }
-        fold(lanes)
+        sum_lanes(lanes)
     })
 }
 
-/// The sum of products in double precision, in the order of [`ordered_sum`].
+/// The inner product in double precision, summed in the order of [`ordered_sum`].
 ///
 /// # Panics
-/// When the lengths differ.
+/// If the lengths differ.
 pub fn dot<T: Real>(a: &[T], b: &[f64]) -> f64 {
-    assert_eq!(a.len(), b.len(), "lengths");
-    tree(a.len(), &|from, to| {
+    assert_eq!(a.len(), b.len(), "the lengths differ");
+    pairwise(a.len(), &|from, to| {
         let (a, a_rest) = a[from..to].as_chunks::<LANES>();
         let (b, b_rest) = b[from..to].as_chunks::<LANES>();
         let mut lanes = [0.0; LANES];
@@ -47,7 +47,7 @@ pub fn dot<T: Real>(a: &[T], b: &[f64]) -> f64 {
         for l in 0..a_rest.len() {
             lanes[l] += a_rest[l].to_f64() * b_rest[l];
         }
-        fold(lanes)
+        sum_lanes(lanes)
     })
 }
 
@@ -56,24 +56,24 @@ pub fn norm2(a: &[f64]) -> f64 {
     dot(a, a).sqrt()
 }
 
-fn fold(lanes: [f64; LANES]) -> f64 {
+fn sum_lanes(lanes: [f64; LANES]) -> f64 {
     ((lanes[0] + lanes[4]) + (lanes[2] + lanes[6]))
         + ((lanes[1] + lanes[5]) + (lanes[3] + lanes[7]))
 }
 
-fn tree(len: usize, leaf: &impl Fn(usize, usize) -> f64) -> f64 {
-    fn part(from: usize, to: usize, leaf: &impl Fn(usize, usize) -> f64) -> f64 {
+fn pairwise(len: usize, leaf: &impl Fn(usize, usize) -> f64) -> f64 {
+    fn recurse(from: usize, to: usize, leaf: &impl Fn(usize, usize) -> f64) -> f64 {
         if to - from <= LEAF {
             return leaf(from, to);
         }
         let middle = from + (to - from).div_ceil(2).next_multiple_of(LEAF);
         if middle >= to {
             let middle = from + LEAF;
-            return leaf(from, middle) + part(middle, to, leaf);
+            return leaf(from, middle) + recurse(middle, to, leaf);
         }
-        part(from, middle, leaf) + part(middle, to, leaf)
+        recurse(from, middle, leaf) + recurse(middle, to, leaf)
     }
-    part(0, len, leaf)
+    recurse(0, len, leaf)
 }
 
 #[cfg(test)]

@@ -1,41 +1,42 @@
-//! The kernels on cells against their definitions, for each instruction set and precision.
+//! The kernels on cells are compared with their definitions, for each instruction set and
+//! precision.
 
 mod common;
 
 use common::{FormShape, Problem, Shape, assert_close, shapes};
 use proptest::prelude::*;
-use quadfill_kernels::{AlignedVec, Form, Isa, Kernels, ModeContext, Real, RowCells, Workspace};
+use quadfill_kernels::{AlignedVec, Backend, Form, Isa, ModeContext, Real, RowCells, Workspace};
 
-/// Runs every kernel on the problem and compares each number with its definition.
+/// Runs every kernel on the problem and compares each result with its definition.
 fn check<T: Real>(shape: &Shape) {
     let problem = Problem::<T>::new(shape);
     let cells: Vec<_> = (0..shape.cells).map(|k| problem.cell(k)).collect();
     for isa in Isa::available() {
-        let kernels = Kernels::new(isa);
+        let backend = Backend::new(isa);
         let mut ws = Workspace::new(shape.rank, shape.biases);
-        check_residuals(&problem, &cells, kernels, &mut ws);
-        check_normal_equations(&problem, &cells, kernels, &mut ws);
-        check_gradient(&problem, &cells, kernels, &mut ws);
-        check_directional(&problem, &cells, kernels, &mut ws);
+        check_residuals(&problem, &cells, backend, &mut ws);
+        check_normal_equations(&problem, &cells, backend, &mut ws);
+        check_gradient(&problem, &cells, backend, &mut ws);
+        check_hessian_vec(&problem, &cells, backend, &mut ws);
     }
 }
 
 fn check_residuals<T: Real>(
     problem: &Problem<T>,
     cells: &[common::Cell],
-    kernels: Kernels,
+    backend: Backend,
     ws: &mut Workspace<T>,
 ) {
     let mut residuals = vec![T::ZERO; cells.len()];
     let squares = problem.with(|ctx, row, _| {
-        kernels.residuals(ctx, row, ws, &mut residuals);
-        kernels.squared_residuals(ctx, row, ws)
+        backend.residuals(ctx, row, ws, &mut residuals);
+        backend.squared_residuals(ctx, row, ws)
     });
     let (mut sum, mut size) = (0.0, 0.0);
     for (got, cell) in residuals.iter().zip(cells) {
-        assert_close::<T>(got.to_f64(), cell.residual, cell.size, "residual");
+        assert_close::<T>(got.to_f64(), cell.residual, cell.magnitude, "residual");
         sum += cell.weight * cell.residual * cell.residual;
-        size += cell.weight * cell.size * cell.size;
+        size += cell.weight * cell.magnitude * cell.magnitude;
     }
     assert_close::<T>(squares, sum, size, "squared residuals");
 }
@@ -43,17 +44,17 @@ fn check_residuals<T: Real>(
 fn check_normal_equations<T: Real>(
     problem: &Problem<T>,
     cells: &[common::Cell],
-    kernels: Kernels,
+    backend: Backend,
     ws: &mut Workspace<T>,
 ) {
     let order = problem.cols() + 1;
     let mut out = vec![2.5; order * order];
-    problem.with(|ctx, row, _| kernels.normal_equations(ctx, row, ws, &mut out));
+    problem.with(|ctx, row, _| backend.normal_equations(ctx, row, ws, &mut out));
     let entry = |cell: &common::Cell, i: usize| {
         if i + 1 < order {
-            (cell.slope[i], bound(problem, cell.slope[i]))
+            (cell.jacobian[i], bound(problem, cell.jacobian[i]))
         } else {
-            (cell.residual, cell.size)
+            (cell.residual, cell.magnitude)
         }
     };
     for i in 0..order {
@@ -71,55 +72,58 @@ fn check_normal_equations<T: Real>(
     }
 }
 
-/// What a slope's rounding error is relative to: slopes are sums of a few numbers of order one,
-/// or products of them.
-fn bound<T: Real>(problem: &Problem<T>, slope: f64) -> f64 {
-    if problem.shape.form == FormShape::Product { slope.abs() } else { slope.abs() + 20.0 }
+/// The magnitude that the rounding error of a Jacobian entry is relative to: entries are sums or
+/// products of a few numbers of order one.
+fn bound<T: Real>(problem: &Problem<T>, jacobian: f64) -> f64 {
+    if problem.shape.form == FormShape::Product { jacobian.abs() } else { jacobian.abs() + 20.0 }
 }
 
 fn check_gradient<T: Real>(
     problem: &Problem<T>,
     cells: &[common::Cell],
-    kernels: Kernels,
+    backend: Backend,
     ws: &mut Workspace<T>,
 ) {
     let mut out = vec![-1.5; problem.cols()];
-    let squares = problem.with(|ctx, row, _| kernels.gradient(ctx, row, ws, &mut out));
-    let again = problem.with(|ctx, row, _| kernels.squared_residuals(ctx, row, ws));
+    let squares = problem.with(|ctx, row, _| backend.gradient(ctx, row, ws, &mut out));
+    let again = problem.with(|ctx, row, _| backend.squared_residuals(ctx, row, ws));
     assert_eq!(squares.to_bits(), again.to_bits());
     for j in 0..problem.cols() {
         let (mut sum, mut size) = (-1.5, 1.5);
         for cell in cells {
-            sum += cell.weight * cell.residual * cell.slope[j];
-            size += cell.weight * cell.size * bound(problem, cell.slope[j]);
+            sum += cell.weight * cell.residual * cell.jacobian[j];
+            size += cell.weight * cell.magnitude * bound(problem, cell.jacobian[j]);
         }
         assert_close::<T>(out[j], sum, size, "gradient");
     }
 }
 
-fn check_directional<T: Real>(
+fn check_hessian_vec<T: Real>(
     problem: &Problem<T>,
     cells: &[common::Cell],
-    kernels: Kernels,
+    backend: Backend,
     ws: &mut Workspace<T>,
 ) {
     for second_order in [false, true] {
         let mut out = vec![0.5; problem.cols()];
         problem.with(|ctx, row, dir| {
-            kernels.directional(ctx, row, dir, ws, &mut out, second_order);
+            backend.hessian_vec(ctx, row, dir, ws, &mut out, second_order);
         });
         for j in 0..problem.cols() {
             let (mut sum, mut size) = (0.5, 0.5);
             for cell in cells {
-                let turn = if second_order { cell.turn[j] } else { 0.0 };
-                sum += cell.weight * (cell.tangent * cell.slope[j] - cell.residual * turn);
-                // The tangent is a sum of as many terms of about the size of the residual's.
-                let tangent = cell.tangent.abs() + 10.0 * cell.size + 100.0;
+                let jacobian_derivative =
+                    if second_order { cell.jacobian_derivative[j] } else { 0.0 };
+                sum += cell.weight
+                    * (cell.tangent * cell.jacobian[j] - cell.residual * jacobian_derivative);
+                // The tangent is a sum of as many terms as the residual, of about the same
+                // magnitude.
+                let tangent = cell.tangent.abs() + 10.0 * cell.magnitude + 100.0;
                 size += cell.weight
-                    * (tangent * bound(problem, cell.slope[j])
-                        + cell.size * (bound(problem, turn) + 10.0));
+                    * (tangent * bound(problem, cell.jacobian[j])
+                        + cell.magnitude * (bound(problem, jacobian_derivative) + 10.0));
             }
-            assert_close::<T>(out[j], sum, size, "directional");
+            assert_close::<T>(out[j], sum, size, "Hessian-vector product");
         }
     }
 }
@@ -150,8 +154,8 @@ fn agree_with_the_definitions_at_high_rank() {
     }
 }
 
-fn bits<T: Real>(shape: &Shape, kernels: Kernels, ws: &mut Workspace<T>, shift: usize) -> Vec<u64> {
-    // Copies of everything that is read, begun `shift` entries into a buffer.
+fn bits<T: Real>(shape: &Shape, backend: Backend, ws: &mut Workspace<T>, shift: usize) -> Vec<u64> {
+    // Copies of all inputs, each at an offset of `shift` entries into a buffer.
     let problem = Problem::<T>::new(shape);
     let moved = |entries: &[T]| {
         let mut buffer = AlignedVec::zeros(entries.len() + shift);
@@ -167,15 +171,15 @@ fn bits<T: Real>(shape: &Shape, kernels: Kernels, ws: &mut Workspace<T>, shift: 
         let (own, values) = (moved(row.own), moved(row.values));
         let ctx = ModeContext { factors: &factors, ..*ctx };
         let row = RowCells { own: &own[shift..], values: &values[shift..], ..*row };
-        kernels.normal_equations(&ctx, &row, ws, &mut out);
-        kernels.residuals(&ctx, &row, ws, &mut residuals);
+        backend.normal_equations(&ctx, &row, ws, &mut out);
+        backend.residuals(&ctx, &row, ws, &mut residuals);
     });
     let residuals = residuals.iter().map(|r| r.to_f64().to_bits());
     out.iter().map(|x| x.to_bits()).chain(residuals).collect()
 }
 
 #[test]
-fn bits_depend_neither_on_alignment_nor_on_what_the_workspace_did_before() {
+fn results_are_bit_identical_for_any_alignment_and_reused_workspace() {
     let shape = Shape {
         others: 3,
         rank: 13,
@@ -187,21 +191,21 @@ fn bits_depend_neither_on_alignment_nor_on_what_the_workspace_did_before() {
     };
     let longer = Shape { cells: 290, seed: 12, ..shape.clone() };
     for isa in Isa::available() {
-        let kernels = Kernels::new(isa);
-        let fresh = bits::<f32>(&shape, kernels, &mut Workspace::new(13, true), 0);
+        let backend = Backend::new(isa);
+        let fresh = bits::<f32>(&shape, backend, &mut Workspace::new(13, true), 0);
         let mut ws = Workspace::new(13, true);
         for shift in [1, 3, 7] {
-            bits::<f32>(&longer, kernels, &mut ws, shift);
-            assert_eq!(bits::<f32>(&shape, kernels, &mut ws, shift), fresh);
+            bits::<f32>(&longer, backend, &mut ws, shift);
+            assert_eq!(bits::<f32>(&shape, backend, &mut ws, shift), fresh);
         }
-        // A workspace may also go from one instruction set to another.
-        bits::<f32>(&shape, Kernels::new(Isa::Plain), &mut ws, 0);
-        assert_eq!(bits::<f32>(&shape, kernels, &mut ws, 0), fresh);
+        // A workspace may also be reused with another instruction set.
+        bits::<f32>(&shape, Backend::new(Isa::Plain), &mut ws, 0);
+        assert_eq!(bits::<f32>(&shape, backend, &mut ws, 0), fresh);
     }
 }
 
 #[test]
-fn a_residual_does_not_depend_on_its_place_among_the_cells() {
+fn a_residual_does_not_depend_on_its_position_among_the_cells() {
     let shape = Shape {
         others: 2,
         rank: 10,
@@ -213,11 +217,11 @@ fn a_residual_does_not_depend_on_its_place_among_the_cells() {
     };
     let problem = Problem::<f32>::new(&shape);
     for isa in Isa::available() {
-        let kernels = Kernels::new(isa);
+        let backend = Backend::new(isa);
         let mut ws = Workspace::new(10, false);
         let mut all = vec![0.0; 131];
         problem.with(|ctx, row, _| {
-            kernels.residuals(ctx, row, &mut ws, &mut all);
+            backend.residuals(ctx, row, &mut ws, &mut all);
             for k in 0..131 {
                 let one = RowCells {
                     others: &row.others[2 * k..2 * k + 2],
@@ -225,7 +229,7 @@ fn a_residual_does_not_depend_on_its_place_among_the_cells() {
                     ..*row
                 };
                 let mut alone = [0.0];
-                kernels.residuals(ctx, &one, &mut ws, &mut alone);
+                backend.residuals(ctx, &one, &mut ws, &mut alone);
                 assert_eq!(alone[0].to_bits(), all[k].to_bits());
             }
         });
@@ -233,8 +237,8 @@ fn a_residual_does_not_depend_on_its_place_among_the_cells() {
 }
 
 #[test]
-#[should_panic(expected = "a cell picks a row that is not there")]
-fn a_row_that_is_not_there_panics() {
+#[should_panic(expected = "a cell picks a row that does not exist")]
+fn a_row_that_does_not_exist_panics() {
     let factor = AlignedVec::<f32>::zeros(32);
     let own = AlignedVec::<f32>::zeros(16);
     let ctx = ModeContext {
@@ -247,5 +251,5 @@ fn a_row_that_is_not_there_panics() {
     };
     let row =
         RowCells { own: &own, own_bias: 0.0, others: &[0, 2], values: &[1.0, 1.0], weights: None };
-    Kernels::detect().squared_residuals(&ctx, &row, &mut Workspace::new(3, false));
+    Backend::detect().squared_residuals(&ctx, &row, &mut Workspace::new(3, false));
 }

@@ -1,10 +1,10 @@
-//! Scores and sieves against plain loops, for every instruction set of this machine.
+//! Scores and batch scans are compared with plain loops, for every instruction set of this machine.
 
 use proptest::prelude::*;
-use quadfill_kernels::scan::{QueryBatch, RowPanels, Sift};
-use quadfill_kernels::{AlignedVec, Isa, Kernels, Real};
+use quadfill_kernels::scan::{QueryBatch, RowPanels, ScoreSink};
+use quadfill_kernels::{AlignedVec, Backend, Isa, Real};
 
-/// Whole numbers: every sum is exact, so that any order of additions gives the same.
+/// Integers, so that every sum is exact in any order.
 fn rows<T: Real>(numbers: &[i8], count: usize, rank: usize, stride: usize) -> AlignedVec<T> {
     let mut rows = AlignedVec::zeros(count * stride);
     for row in 0..count {
@@ -20,17 +20,17 @@ fn inner<T: Real>(x: &[T], y: &[T]) -> f64 {
     x.iter().zip(y).map(|(x, y)| x.to_f64() * y.to_f64()).sum()
 }
 
-/// Keeps everything, and lets the floor stay where it is.
+/// Keeps all scores above a fixed threshold.
 struct All {
-    floor: f64,
+    threshold: f64,
     seen: Vec<(usize, usize, f64)>,
 }
 
-impl<T: Real> Sift<T> for All {
-    fn floor(&self, _: usize) -> T {
-        T::from_f64(self.floor)
+impl<T: Real> ScoreSink<T> for All {
+    fn threshold(&self, _: usize) -> T {
+        T::from_f64(self.threshold)
     }
-    fn see(&mut self, query: usize, row: usize, score: T) {
+    fn push(&mut self, query: usize, row: usize, score: T) {
         self.seen.push((query, row, score.to_f64()));
     }
 }
@@ -38,11 +38,11 @@ impl<T: Real> Sift<T> for All {
 fn check<T: Real>(numbers: &[i8], count: usize, queries: usize, rank: usize, own: i8) {
     let stride = rank.next_multiple_of(T::LINE);
     let matrix = rows::<T>(numbers, count, rank, stride);
-    let asked = rows::<T>(&numbers[1..], queries, rank, stride);
+    let queried = rows::<T>(&numbers[1..], queries, rank, stride);
     let own = f64::from(own);
     let score = |q: usize, row: usize| {
         let u = &matrix[row * stride..][..stride];
-        inner(u, &asked[q * stride..][..stride]) + own * inner(u, u)
+        inner(u, &queried[q * stride..][..stride]) + own * inner(u, u)
     };
     let offsets: Vec<T> = (0..count)
         .map(|row| {
@@ -51,24 +51,24 @@ fn check<T: Real>(numbers: &[i8], count: usize, queries: usize, rank: usize, own
         })
         .collect();
     for isa in Isa::available() {
-        let kernels = Kernels::new(isa);
+        let backend = Backend::new(isa);
         for q in 0..queries {
             let mut out = vec![T::ZERO; count];
-            let query = &asked[q * stride..][..stride];
-            kernels.row_scores(&matrix, stride, query, T::from_f64(own), &mut out);
+            let query = &queried[q * stride..][..stride];
+            backend.row_scores(&matrix, stride, query, T::from_f64(own), &mut out);
             for (row, out) in out.iter().enumerate() {
                 assert_eq!(out.to_f64(), score(q, row), "{isa}");
             }
         }
-        let batch = QueryBatch::new(&asked, stride);
+        let batch = QueryBatch::new(&queried, stride);
         let panels = RowPanels { rows: &matrix, stride, offsets: Some(&offsets) };
-        let mut all = All { floor: 5.0, seen: Vec::new() };
-        kernels.sift_batch(&batch, panels, &mut all);
+        let mut all = All { threshold: 5.0, seen: Vec::new() };
+        backend.scan_batch(&batch, panels, &mut all);
         let mut expected = Vec::new();
         for q in 0..queries {
             expected.extend((0..count).map(|row| (q, row, score(q, row))).filter(|s| s.2 > 5.0));
         }
-        // Rows rise for each query; queries take turns.
+        // Rows are ascending for each query, but queries are interleaved.
         all.seen.sort_by_key(|&(query, _, _)| query);
         assert_eq!(all.seen, expected, "{isa}");
     }
@@ -77,7 +77,7 @@ fn check<T: Real>(numbers: &[i8], count: usize, queries: usize, rank: usize, own
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]
-    fn scores_are_those_of_plain_loops(
+    fn scores_agree_with_plain_loops(
         numbers in prop::collection::vec(-9i8..10, 2..60),
         count in 1usize..80,
         queries in 1usize..15,
@@ -90,14 +90,14 @@ proptest! {
 }
 
 #[test]
-fn equal_rows_have_equal_scores_wherever_they_stand() {
+fn equal_rows_have_equal_scores_in_any_position() {
     let stride = 32;
     let row: Vec<f32> = (0..stride).map(|l| (l as f32 * 0.37).sin()).collect();
     let rows: Vec<f32> = row.iter().copied().cycle().take(7 * stride).collect();
     let query: Vec<f32> = (0..stride).map(|l| (l as f32 * 0.71).cos()).collect();
     for isa in Isa::available() {
         let mut out = [0.0f32; 7];
-        Kernels::new(isa).row_scores(&rows, stride, &query, 0.3, &mut out);
+        Backend::new(isa).row_scores(&rows, stride, &query, 0.3, &mut out);
         assert!(out.iter().all(|score| score.to_bits() == out[0].to_bits()), "{isa}: {out:?}");
     }
 }

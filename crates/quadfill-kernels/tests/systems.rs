@@ -1,11 +1,11 @@
-//! Cholesky, eigenpairs and Lanczos against one another and against their definitions.
+//! Cholesky, eigenpairs and Lanczos are compared with each other and with their definitions.
 
 use quadfill_kernels::cholesky::{draw_lanes, factor, solve_factored, solve_lanes};
 use quadfill_kernels::dense::symmetric_eigen;
 use quadfill_kernels::lanczos::largest;
 use quadfill_kernels::streams::{fill_normal, stream};
 use quadfill_kernels::sum::{dot, norm2};
-use quadfill_kernels::{Isa, Kernels};
+use quadfill_kernels::{Backend, Isa};
 
 fn normal(len: usize, block: u64) -> Vec<f64> {
     let mut draws = vec![0.0; len];
@@ -13,7 +13,7 @@ fn normal(len: usize, block: u64) -> Vec<f64> {
     draws
 }
 
-/// `G G^T + ridge I`, full.
+/// The full matrix `G G^T + ridge I`.
 fn definite(n: usize, ridge: f64, block: u64) -> Vec<f64> {
     let g = normal(n * n, block);
     let mut a = vec![0.0; n * n];
@@ -30,7 +30,8 @@ fn times(a: &[f64], n: usize, x: &[f64]) -> Vec<f64> {
     a.chunks_exact(n).map(|row| dot(row, x)).collect()
 }
 
-/// The matrix with the right-hand side as one more row, NaN wherever nobody should look.
+/// The matrix with the right-hand side as an additional row, and NaN in entries that must not be
+/// read.
 fn bordered(a: &[f64], n: usize, rhs: &[f64]) -> Vec<f64> {
     let order = n + 1;
     let mut block = vec![f64::NAN; order * order];
@@ -66,7 +67,7 @@ fn a_factored_matrix_solves_its_system() {
 }
 
 #[test]
-fn indefinite_and_singular_matrices_are_refused() {
+fn indefinite_and_singular_matrices_are_rejected() {
     let mut a = definite(12, 1.0, 5);
     a[7 * 12 + 7] = -1.0;
     assert!(!factor(&mut a, 12, 12));
@@ -88,7 +89,7 @@ fn eight_systems_agree_with_one_at_a_time() {
                     blocks.extend(bordered(a, n, rhs));
                 }
                 let mut out = vec![f64::NAN; 8 * n];
-                let failed = solve_lanes(Kernels::new(isa), n, &mut blocks, count, &mut out);
+                let failed = solve_lanes(Backend::new(isa), n, &mut blocks, count, &mut out);
                 assert_eq!(failed, 0);
                 for (l, (a, rhs)) in systems.iter().enumerate() {
                     let got = &out[l * n..][..n];
@@ -110,18 +111,18 @@ fn eight_systems_agree_with_one_at_a_time() {
 }
 
 #[test]
-fn noise_goes_through_the_transposed_factor_alone() {
+fn noise_goes_through_the_transposed_factor_only() {
     for isa in Isa::available() {
         for n in [1, 2, 5, 11, 21, 40] {
             let (a, rhs, noise) = (definite(n, 0.5, 7), normal(n, 8), normal(8 * n, 9));
             let mut blocks: Vec<f64> = (0..8).flat_map(|_| bordered(&a, n, &rhs)).collect();
             let mut out = vec![f64::NAN; 8 * n];
-            assert_eq!(draw_lanes(Kernels::new(isa), n, &mut blocks, 8, &noise, &mut out), 0);
+            assert_eq!(draw_lanes(Backend::new(isa), n, &mut blocks, 8, &noise, &mut out), 0);
             let (mut a, mut x) = (a.clone(), rhs.clone());
             assert!(factor(&mut a, n, n));
             solve_factored(&a, n, n, &mut x);
             for (out, noise) in out.chunks(n).zip(noise.chunks(n)) {
-                // What the noise added, times the transposed factor, is the noise.
+                // The transposed factor times the contribution of the noise is the noise.
                 for i in 0..n {
                     let back: f64 = (i..n).map(|k| a[k * n + i] * (out[k] - x[k])).sum();
                     assert!((back - noise[i]).abs() < 1e-8, "{isa} {n}");
@@ -132,28 +133,29 @@ fn noise_goes_through_the_transposed_factor_alone() {
 }
 
 #[test]
-fn in_large_systems_noise_goes_through_the_factor_from_the_last_row_up() {
+fn noise_goes_through_the_reversed_factor_in_large_systems() {
     for isa in Isa::available() {
         for n in [45, 46, 64] {
             let (a, rhs, noise) = (definite(n, 0.5, 7), normal(n, 8), normal(8 * n, 9));
             let mut blocks: Vec<f64> = (0..8).flat_map(|_| bordered(&a, n, &rhs)).collect();
             let mut out = vec![f64::NAN; 8 * n];
-            assert_eq!(draw_lanes(Kernels::new(isa), n, &mut blocks, 8, &noise, &mut out), 0);
+            assert_eq!(draw_lanes(Backend::new(isa), n, &mut blocks, 8, &noise, &mut out), 0);
             let (mut factored, mut x) = (a.clone(), rhs.clone());
             assert!(factor(&mut factored, n, n));
             solve_factored(&factored, n, n, &mut x);
-            // The same matrix with its rows and columns in the opposite order.
-            let mut turned: Vec<f64> = a.iter().rev().copied().collect();
+            // The same matrix with its rows and columns in reverse order.
+            let mut reversed: Vec<f64> = a.iter().rev().copied().collect();
             for i in 0..n {
                 for j in 0..i {
-                    turned[i * n + j] = turned[j * n + i];
+                    reversed[i * n + j] = reversed[j * n + i];
                 }
             }
-            assert!(factor(&mut turned, n, n));
+            assert!(factor(&mut reversed, n, n));
             for (out, noise) in out.chunks(n).zip(noise.chunks(n)) {
-                // What the noise added, times that factor turned back, is the noise.
+                // The factor, in the original order, times the contribution of the noise is the
+                // noise.
                 for i in 0..n {
-                    let entry = |j: usize| turned[(n - 1 - j) * n + (n - 1 - i)];
+                    let entry = |j: usize| reversed[(n - 1 - j) * n + (n - 1 - i)];
                     let back: f64 = (0..=i).map(|j| entry(j) * (out[j] - x[j])).sum();
                     assert!((back - noise[i]).abs() < 1e-8, "{isa} {n}");
                 }
@@ -163,33 +165,33 @@ fn in_large_systems_noise_goes_through_the_factor_from_the_last_row_up() {
 }
 
 #[test]
-fn a_lane_looks_neither_at_its_place_nor_at_its_neighbours() {
+fn a_lane_depends_neither_on_its_position_nor_on_its_neighbours() {
     for n in [11, 50] {
-        lanes_are_apart(n);
+        check_independent_lanes(n);
     }
 }
 
-fn lanes_are_apart(n: usize) {
+fn check_independent_lanes(n: usize) {
     let (a, rhs) = (definite(n, 0.1, 77), normal(n, 78));
     let mut indefinite = definite(n, 0.1, 79);
     indefinite[5 * n + 5] = -3.0;
     for isa in Isa::available() {
-        let mut seen: Option<Vec<u64>> = None;
-        for place in 0..8 {
+        let mut expected: Option<Vec<u64>> = None;
+        for position in 0..8 {
             for neighbour in [&definite(n, 2.0, 80), &indefinite, &vec![f64::NAN; n * n]] {
                 let mut blocks = Vec::new();
                 for l in 0..8 {
-                    blocks.extend(bordered(if l == place { &a } else { neighbour }, n, &rhs));
+                    blocks.extend(bordered(if l == position { &a } else { neighbour }, n, &rhs));
                 }
                 let mut out = vec![0.0; 8 * n];
-                let failed = solve_lanes(Kernels::new(isa), n, &mut blocks, 8, &mut out);
-                let sound = neighbour[5 * n + 5] > 0.0;
-                assert_eq!(failed, if sound { 0 } else { !(1 << place) });
+                let failed = solve_lanes(Backend::new(isa), n, &mut blocks, 8, &mut out);
+                let is_definite = neighbour[5 * n + 5] > 0.0;
+                assert_eq!(failed, if is_definite { 0 } else { !(1 << position) });
                 for (l, x) in out.chunks(n).enumerate() {
-                    assert!(sound || l == place || x.iter().all(|&x| x == 0.0));
+                    assert!(is_definite || l == position || x.iter().all(|&x| x == 0.0));
                 }
-                let bits: Vec<_> = out[place * n..][..n].iter().map(|x| x.to_bits()).collect();
-                assert_eq!(seen.get_or_insert_with(|| bits.clone()), &bits);
+                let bits: Vec<_> = out[position * n..][..n].iter().map(|x| x.to_bits()).collect();
+                assert_eq!(expected.get_or_insert_with(|| bits.clone()), &bits);
             }
         }
     }
@@ -243,7 +245,7 @@ fn lanczos_finds_the_largest_eigenpairs_of_a_dense_matrix() {
 }
 
 #[test]
-fn lanczos_says_how_good_it_is_when_stopped_early() {
+fn lanczos_bounds_its_error_when_stopped_early() {
     let n = 400;
     let apply = |x: &[f64], y: &mut [f64]| {
         for i in 0..n {
@@ -260,7 +262,7 @@ fn lanczos_says_how_good_it_is_when_stopped_early() {
 
 #[test]
 fn lanczos_survives_invariant_subspaces() {
-    // Three eigenvalues, each many times: every start spans three dimensions at most.
+    // Three eigenvalues of high multiplicity: every Krylov space has at most three dimensions.
     let n = 30;
     let apply = |x: &[f64], y: &mut [f64]| {
         for i in 0..n {

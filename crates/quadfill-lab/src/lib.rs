@@ -1,12 +1,11 @@
-//! The laboratory: tensors with a known truth, experiments on them, charts and reports.
+//! Experiments on quadratic tensors.
 //!
-//! [`planted`] makes the data, [`experiment`] measures and keeps what was measured, [`chart`] draws
-//! it, and [`report`] tells it on one page that needs nothing else.
+//! [`planted`] generates tensors with known factors, [`experiment`] measures on them and on real data,
+//! stores the results and reports them, and [`word_tasks`] reads what word vectors are evaluated on.
 
-pub mod chart;
 mod error;
 pub mod experiment;
 pub mod planted;
-pub mod report;
+pub mod word_tasks;
 
 pub use error::{LabError, Result};

@@ -1,4 +1,4 @@
-//! Running experiments: the same rows on any number of threads, and nothing measured twice.
+//! Running experiments: identical rows on any number of threads, and no cell measured twice.
 
 use std::sync::Mutex;
 
@@ -6,10 +6,10 @@ use quadfill::model::{Kernel, ModelSpec};
 use quadfill_lab::experiment::{
     self, Effort, Experiment, Extent, Method, Options, Row, Trial, run, write,
 };
-use quadfill_lab::report::Block;
 use quadfill_lab::{LabError, Result};
+use quadfill_report::Block;
 
-/// Small fits; cells from `broken` on fail, as if the run were killed there.
+/// Small fits; cells from seed `broken` on fail, as if the run were killed there.
 struct Small {
     broken: usize,
     measured: Mutex<Vec<String>>,
@@ -43,7 +43,7 @@ impl Experiment for Small {
     }
     fn measure(&self, cell: &Row) -> Result<Vec<Row>> {
         if cell.count("seed") >= self.broken {
-            return Err(LabError::Setting("killed".to_owned()));
+            return Err(LabError::Other("killed".into()));
         }
         self.measured.lock().expect("sound").push(cell.key());
         let trial = Trial {
@@ -85,7 +85,7 @@ fn rows_do_not_depend_on_threads() {
 }
 
 #[test]
-fn a_stopped_run_goes_on_without_repeating_cells() {
+fn an_interrupted_run_resumes_without_repeating_cells() {
     let folder = tempfile::tempdir().expect("a folder");
     let stopped = Small::new(4);
     let error = run(&stopped, &options(1, Some(folder.path())), |_| {}).expect_err("killed");
@@ -108,7 +108,7 @@ fn a_stopped_run_goes_on_without_repeating_cells() {
 }
 
 #[test]
-fn what_is_left_can_be_read_by_others() {
+fn output_files_are_readable() {
     let folder = tempfile::tempdir().expect("a folder");
     let small = Small::new(99);
     let measured = run(&small, &options(2, None), |_| {}).expect("measured");
@@ -130,7 +130,7 @@ fn what_is_left_can_be_read_by_others() {
 }
 
 #[test]
-fn every_experiment_has_cells_of_its_own_and_more_with_more_effort() {
+fn cells_are_distinct_and_more_effort_has_more_of_them() {
     for one in experiment::all() {
         let cells = |effort| one.cells(&Extent { effort, seeds: None, seed: 3 });
         let quick = cells(Effort::Quick);
@@ -140,7 +140,7 @@ fn every_experiment_has_cells_of_its_own_and_more_with_more_effort() {
         assert_eq!(keys.len(), quick.len(), "{}", one.name());
         assert!(cells(Effort::Full).len() > quick.len(), "{}", one.name());
         assert!(quick.iter().all(|cell| one.work(cell).is_finite()), "{}", one.name());
-        // Nothing measured yet is no reason to fail.
+        // Findings without any rows do not fail.
         assert!(!one.findings(&[]).is_empty(), "{}", one.name());
     }
 }

@@ -1,4 +1,4 @@
-//! The experiment on words, on a text that is made up.
+//! The experiment on words, on a synthetic text.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -47,7 +47,7 @@ fn open(folder: &Path) -> quadfill_lab::Result<Option<Box<dyn Experiment>>> {
 }
 
 #[test]
-fn words_are_counted_fitted_judged_and_told() {
+fn words_are_counted_fitted_evaluated_and_reported() {
     let folder = tempfile::tempdir().expect("a folder");
     write_data(folder.path());
     let words = open(folder.path()).expect("opened").expect("known");
@@ -97,8 +97,8 @@ fn words_are_counted_fitted_judged_and_told() {
 }
 
 #[test]
-fn a_folder_without_texts_is_refused() {
+fn a_folder_without_texts_is_rejected() {
     let folder = tempfile::tempdir().expect("a folder");
     let error = open(folder.path()).err().expect("refused").to_string();
-    assert!(error.contains("wikipedia") && error.contains("--data"), "{error}");
+    assert!(error.contains("wikipedia") && error.contains("`data`"), "{error}");
 }

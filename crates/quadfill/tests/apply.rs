@@ -2,11 +2,12 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 
 mod common;
+mod models;
 
 use common::{Problem, problems};
 use proptest::prelude::*;
-use quadfill::apply::{Order, Part, Predictor, Ranker, Recipe, influences};
-use quadfill::model::{ModelSpec, Parameters};
+use quadfill::apply::{Order, Part, Ranker, Recipe};
+use quadfill::model::{ModelSpec, Parameters, Predictor};
 use quadfill::objective::PenaltyScale;
 use quadfill::views::Views;
 use quadfill::{Observations, OnDuplicate, Real};
@@ -164,13 +165,15 @@ proptest! {
         // A penalty that grows with the count would change with what is left out.
         problem.scale = PenaltyScale::Uniform;
         let spec = problem.spec();
-        let views = Views::new(problem.data());
+        let views = Views::<f64>::new(problem.data());
         let point = problem.point(5);
         let cell: Vec<u32> = (0..problem.sizes.len()).map(|m| problem.data().indices(m)[0]).collect();
-        let objective = problem.objective(&views);
-        for mode in 0..cell.len() {
-            let found = influences(&objective, Predictor::new(&spec, &point), &cell, mode);
-            prop_assert_eq!(found.len(), views.view(mode).count(cell[mode] as usize));
+        let mut parts = models::Parts::new(&spec, problem.data().modes().to_vec(), point.clone());
+        (parts.summary.penalty, parts.summary.observations) = (0.03, problem.observations);
+        let all = parts.model().influences(problem.data(), &cell).unwrap();
+        prop_assert_eq!(all.len(), cell.len());
+        for (mode, found) in all.iter().enumerate() {
+            prop_assert_eq!(found.len(), views.all().mode(mode).count(cell[mode] as usize));
             let group = spec.groups[mode];
             let solve = |left_out: Option<&[u32]>| {
                 let views = Views::new(without(problem.data(), left_out));
@@ -183,7 +186,7 @@ proptest! {
                 let mut solved = point.clone();
                 let label = cell[mode] as usize;
                 solved.row_mut(group, label).copy_from_slice(moved.row(group, label));
-                if spec.offsets == quadfill::model::Offsets::Modes {
+                if spec.biases == quadfill::model::Biases::Modes {
                     solved.set_bias(group, label, moved.bias(group, label));
                 }
                 Predictor::new(&spec, &solved).cell(&cell)
@@ -205,7 +208,7 @@ proptest! {
 }
 
 /// The data without one cell.
-fn without(data: Observations<f64>, left_out: Option<&[u32]>) -> Observations<f64> {
+fn without(data: Observations, left_out: Option<&[u32]>) -> Observations {
     let (modes, indices, values, weights) = data.into_parts();
     let keep: Vec<usize> = (0..values.len())
         .filter(|&row| {

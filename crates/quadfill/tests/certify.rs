@@ -6,36 +6,43 @@ mod common;
 use common::{Problem, problems};
 use proptest::prelude::*;
 use quadfill::certify::{Certificate, CertifyOptions, Outcome, certify};
-use quadfill::model::{Kernel, ModelSpec, Offsets, Parameters};
-use quadfill::objective::{DataSlope, Incoherence, Objective};
-use quadfill::solve::{Fit, FitConfig, Silent, Solver, fit};
+use quadfill::model::{Biases, Kernel, ModelSpec, Parameters};
+use quadfill::objective::{self, DataGradient, Objective, RowNormPenalty};
+use quadfill::solve::{Choice, Fit, NoObserver, Rank, Solver, fit};
 use quadfill::views::Views;
-use quadfill::{Labels, Mode, Observations, OnDuplicate};
+use quadfill::{FitConfig, Labels, Mode, Observations, OnDuplicate};
 
 const OPTIONS: CertifyOptions = CertifyOptions { curvature: false, seed: 1 };
 
 fn config(problem: &Problem, penalty: f64) -> FitConfig {
-    let mut config = FitConfig::new(problem.spec());
-    config.offsets = Some(problem.offsets);
-    config.penalty = Some(penalty);
+    let mut config = FitConfig::for_spec(&problem.spec());
+    config.biases = Choice::Fixed(problem.biases);
+    config.penalty = Choice::Fixed(penalty);
     config.penalty_scale = problem.scale;
     config.perturb = problem.perturbed;
-    config.incoherence = problem.incoherent.then(|| Incoherence::new(0.5, 0.2).unwrap());
+    config.row_norm_penalty = problem.incoherent.then(|| RowNormPenalty::new(0.5, 0.2).unwrap());
     config
 }
 
 /// The optimum over all ranks, as far as factors with a column per row find it.
 fn best(problem: &Problem, config: &FitConfig) -> Fit<f64> {
     let mut wide = config.clone();
-    wide.model.rank = wide.model.group_sizes(&problem.sizes).iter().sum();
+    wide.rank = Rank::Fixed(problem.spec().group_sizes(&problem.sizes).iter().sum());
     wide.solver = Solver::Lbfgs;
     wide.sweeps = Some(300);
     wide.tolerance = 1e-12;
-    fit(problem.data(), &wide, &mut Silent).unwrap()
+    fit(problem.data(), &wide, &mut NoObserver).unwrap()
 }
 
-fn certificate(config: &FitConfig, views: &Views<f64>, fit: &Fit<f64>) -> Certificate {
-    let objective = config.objective(views, &fit.spec, fit.penalty).unwrap();
+/// The problem of a fit with these settings.
+fn drawn(config: &FitConfig, data: Observations) -> objective::Problem<f64> {
+    let spec = config.spec(data.modes()).unwrap();
+    objective::Problem::new(data, &spec, &config.terms(), None).unwrap()
+}
+
+fn certificate(config: &FitConfig, data: &Observations, fit: &Fit<f64>) -> Certificate {
+    let problem = drawn(config, data.clone());
+    let objective = problem.objective(&fit.spec, fit.penalty);
     certify(&objective, &fit.parameters, &OPTIONS).unwrap()
 }
 
@@ -53,16 +60,15 @@ proptest! {
         penalty in 0.003..0.5f64,
         sweeps in 0..6usize,
     ) {
-        let views = Views::new(problem.data());
         let mut config = config(&problem, penalty);
         let best = best(&problem, &config);
-        let optimum = certificate(&config, &views, &best).objective;
+        let optimum = certificate(&config, &problem.data(), &best).objective;
         let allowed = 1e-12 * optimum;
 
         // Where a solver was cut short, at the rank of the problem.
         config.solver = Solver::Als;
         config.sweeps = Some(sweeps);
-        let cut = fit(problem.data(), &config, &mut Silent).unwrap();
+        let cut = fit(problem.data(), &config, &mut NoObserver).unwrap();
         let mut points = vec![cut.parameters];
         // Anywhere, and so far out that the interaction is all wrong.
         for size in [1.0, 0.01] {
@@ -73,7 +79,8 @@ proptest! {
             }
             points.push(point);
         }
-        let objective = config.objective(&views, &problem.spec(), penalty).unwrap();
+        let whole = drawn(&config, problem.data());
+        let objective = whole.objective(&problem.spec(), penalty);
         for point in points {
             let found = certify(&objective, &point, &OPTIONS).unwrap();
             prop_assert!(found.objective - found.gap <= optimum + allowed, "{found:?}, optimum {optimum}");
@@ -90,7 +97,7 @@ proptest! {
         let views = Views::new(problem.data());
         let objective = problem.objective(&views);
         let point = problem.point(1);
-        let slope = DataSlope::new(&objective, &point).unwrap();
+        let slope = DataGradient::new(&objective, &point).unwrap();
         let data = objective.data_value(&point);
         prop_assert!((slope.data() - data).abs() <= 1e-12 * data);
 
@@ -124,8 +131,8 @@ proptest! {
             prop_assert!((expected - product[i]).abs() < 1e-10);
             prop_assert!(row.iter().map(|s| s.abs()).sum::<f64>() <= absolute[i] + 1e-12);
         }
-        if problem.offsets == Offsets::Modes {
-            let slopes = slope.bias_slopes();
+        if problem.biases == Biases::Modes {
+            let slopes = slope.bias_gradient();
             let ridge = bare.bias_penalty();
             let mut at = slopes.iter();
             for (group, &rows) in point.layout().rows().iter().enumerate() {
@@ -145,14 +152,14 @@ fn stacked(parameters: &Parameters<f64>, column: usize) -> Vec<f64> {
 }
 
 /// A noisy 12 x 10 x 8 pairwise tensor of rank 2.
-fn noisy() -> (Problem, Observations<f64>) {
+fn noisy() -> (Problem, Observations) {
     let problem = Problem {
         sizes: vec![12, 10, 8],
         rank: 2,
         product: false,
         diagonal: false,
         tied: false,
-        offsets: Offsets::None,
+        biases: Biases::None,
         weighted: false,
         incoherent: false,
         perturbed: false,
@@ -167,37 +174,36 @@ fn noisy() -> (Problem, Observations<f64>) {
 #[test]
 fn a_converged_fit_with_columns_to_spare_is_certified_and_a_small_rank_is_not() {
     let (problem, data) = noisy();
-    let views = Views::new(data.clone());
     let mut config = config(&problem, 0.02);
     config.tolerance = 1e-13;
-    config.model.rank = 30;
+    config.rank = Rank::Fixed(30);
     config.solver = Solver::Lbfgs;
-    let wide = fit(data.clone(), &config, &mut Silent).unwrap();
-    let certified = certificate(&config, &views, &wide);
+    let wide = fit(data.clone(), &config, &mut NoObserver).unwrap();
+    let certified = certificate(&config, &data, &wide);
     assert!(certified.relative_gap < 1e-6, "{certified:?}");
     assert_eq!(certified.outcome, Outcome::GloballyOptimal);
     assert!(certified.rank < 30, "the optimum has a rank of its own: {}", certified.rank);
     assert_eq!(certified.columns, 30);
 
-    config.model.rank = 1;
+    config.rank = Rank::Fixed(1);
     config.solver = Solver::Path;
-    let narrow = fit(data, &config, &mut Silent).unwrap();
-    let found = certificate(&config, &views, &narrow);
+    let narrow = fit(data.clone(), &config, &mut NoObserver).unwrap();
+    let found = certificate(&config, &data, &narrow);
     assert_eq!(found.outcome, Outcome::HigherRank, "{found:?}");
     assert!(found.lambda_min_bound.unwrap() <= found.lambda_min && found.lambda_min < 0.0);
     let missing = found.objective - certified.objective;
     assert!(missing > 0.0 && missing <= found.gap, "{missing} of {}", found.gap);
-    assert!(found.verdict.contains("no statement about the truth"));
+    assert!(found.verdict.contains("not a statement about the truth"));
 }
 
 #[test]
 fn curvature_tells_a_minimum_from_a_saddle() {
     let (problem, data) = noisy();
-    let views = Views::new(data.clone());
     let mut config = config(&problem, 0.02);
+    let whole = drawn(&config, data.clone());
     config.tolerance = 1e-14;
-    let found = fit(data, &config, &mut Silent).unwrap();
-    let objective = config.objective(&views, &found.spec, found.penalty).unwrap();
+    let found = fit::<f64>(data, &config, &mut NoObserver).unwrap();
+    let objective = whole.objective(&found.spec, found.penalty);
     let options = CertifyOptions { curvature: true, seed: 3 };
     let minimum = certify(&objective, &found.parameters, &options).unwrap();
     assert!(minimum.curvature_min.unwrap() > 1e-6, "{minimum:?}");
@@ -218,10 +224,9 @@ fn what_is_reproduced_is_optimal_without_a_penalty() {
     let indices = vec![vec![0, 0, 0, 1, 1, 1, 2, 2], vec![0, 1, 2, 0, 1, 2, 0, 1]];
     let values = vec![1.0, 2.0, 3.0, 2.0, 4.0, 6.0, 3.0, 6.0];
     let data = Observations::new(modes, indices, values, None, OnDuplicate::Error).unwrap();
-    let views = Views::new(data.clone());
-    let config = FitConfig::new(ModelSpec::quadratic(Kernel::pairwise(2), 1));
-    let found = fit(data, &config, &mut Silent).unwrap();
-    let certificate = certificate(&config, &views, &found);
+    let config = FitConfig::for_spec(&ModelSpec::quadratic(Kernel::pairwise(2), 1));
+    let found = fit(data.clone(), &config, &mut NoObserver).unwrap();
+    let certificate = certificate(&config, &data, &found);
     assert_eq!(certificate.outcome, Outcome::GloballyOptimal);
     assert!(certificate.verdict.contains("the data are reproduced"), "{}", certificate.verdict);
 }
@@ -229,7 +234,7 @@ fn what_is_reproduced_is_optimal_without_a_penalty() {
 #[test]
 fn cp_has_no_certificate_and_says_so() {
     let (problem, data) = noisy();
-    let views = Views::new(data);
+    let views = Views::<f64>::new(data);
     let spec = ModelSpec::cp(3, 2);
     let objective = Objective::new(&views, &spec, 0.1, problem.scale);
     let point = Parameters::zeros(&spec, &problem.sizes);
@@ -244,9 +249,9 @@ fn threads_change_nothing() {
     let on = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {
-            let views = Views::new(data.clone());
-            let found = fit(data.clone(), &config, &mut Silent).unwrap();
-            let objective = config.objective(&views, &found.spec, found.penalty).unwrap();
+            let problem = drawn(&config, data.clone());
+            let found = fit::<f64>(data.clone(), &config, &mut NoObserver).unwrap();
+            let objective = problem.objective(&found.spec, found.penalty);
             let options = CertifyOptions { curvature: true, seed: 3 };
             certify(&objective, &found.parameters, &options).unwrap()
         })

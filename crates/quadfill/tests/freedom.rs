@@ -1,7 +1,7 @@
 //! The formula for the degrees of freedom against the rank of the Jacobian over all cells.
 #![expect(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 
-use quadfill::model::{Kernel, ModelSpec, Offsets, Parameters};
+use quadfill::model::{Biases, Kernel, ModelSpec, Parameters};
 use quadfill::objective::{Objective, PenaltyScale};
 use quadfill::views::Views;
 use quadfill::{Labels, Mode, Observations, OnDuplicate};
@@ -19,33 +19,42 @@ fn numerical_freedom(spec: &ModelSpec, sizes: &[usize]) -> usize {
     let modes = sizes.iter().map(|&n| Mode::new("m", Labels::range(n))).collect();
     let data =
         Observations::new(modes, indices, vec![0.0; cells], None, OnDuplicate::Error).unwrap();
-    let views = Views::new(data);
+    let views = Views::<f64>::new(data);
     let objective = Objective::new(&views, spec, 0.0, PenaltyScale::Uniform);
     let point = Parameters::random(spec, sizes, 1.0, 9);
-    let layout = point.layout().clone();
-    let places: Vec<usize> = (0..layout.rows().len())
-        .flat_map(|group| {
-            let start = layout.factor_range(group).start;
-            let (rank, stride) = (layout.rank(), layout.stride());
-            (0..layout.rows()[group] * rank).map(move |i| start + i / rank * stride + i % rank)
-        })
-        .chain((0..layout.rows().len()).filter_map(|g| layout.bias_range(g)).flatten())
+    // Every factor, and then every bias.
+    let (rank, has_biases) = (spec.rank, point.layout().has_biases());
+    let rows: Vec<(usize, usize)> = spec
+        .group_sizes(sizes)
+        .into_iter()
+        .enumerate()
+        .flat_map(|(group, count)| (0..count).map(move |label| (group, label)))
         .collect();
-    let n = places.len();
+    let factors = rows.len() * rank;
+    let n = factors + if has_biases { rows.len() } else { 0 };
+    let numbers = |parameters: &Parameters<f64>| -> Vec<f64> {
+        let factors = rows.iter().flat_map(|&(group, label)| parameters.row(group, label));
+        let biases = rows.iter().map(|&(group, label)| parameters.bias(group, label));
+        factors.copied().chain(biases).take(n).collect()
+    };
     let mut matrix = vec![0.0; n * n];
     let ridge = 2.0 * objective.bias_penalty();
-    for (i, &place) in places.iter().enumerate() {
+    for i in 0..n {
         let mut unit = point.zeros_like();
-        unit.as_mut_slice()[place] = 1.0;
+        if i < factors {
+            let (group, label) = rows[i / rank];
+            unit.row_mut(group, label)[i % rank] = 1.0;
+        } else {
+            let (group, label) = rows[i - factors];
+            unit.set_bias(group, label, 1.0);
+        }
         let mut product = point.zeros_like();
         objective.gauss_newton_vec_into(&point, &unit, &mut product);
-        for (j, &other) in places.iter().enumerate() {
-            matrix[j * n + i] = product.as_slice()[other];
+        for (j, entry) in numbers(&product).into_iter().enumerate() {
+            matrix[j * n + i] = entry;
         }
         // The ridge on biases is no information about the data.
-        if layout.has_biases()
-            && (0..layout.rows().len()).any(|g| layout.bias_range(g).unwrap().contains(&place))
-        {
+        if i >= factors {
             matrix[i * n + i] -= ridge;
         }
     }
@@ -53,7 +62,7 @@ fn numerical_freedom(spec: &ModelSpec, sizes: &[usize]) -> usize {
     let largest = values.iter().fold(0.0f64, |max, v| max.max(v.abs()));
     let rank = values.iter().filter(|&&v| v > 1e-9 * largest).count();
     // The mean adds a direction of its own only where no biases can take its part.
-    let constant = usize::from(spec.offsets == Offsets::Mean);
+    let constant = usize::from(spec.biases == Biases::Mean);
     rank + constant
 }
 
@@ -67,8 +76,8 @@ fn the_formula_is_the_rank_of_the_jacobian() {
         (ModelSpec::quadratic(Kernel::transe(3), 2), vec![5, 6, 7]),
         (ModelSpec::quadratic(Kernel::matrix(3), 2), vec![6, 7, 3]),
         (ModelSpec::quadratic(mask, 2), vec![6, 6, 6]),
-        (ModelSpec::quadratic(Kernel::pairwise(3), 2).with_offsets(Offsets::Modes), vec![6, 7, 8]),
-        (ModelSpec::quadratic(Kernel::pairwise(3), 2).with_offsets(Offsets::Mean), vec![6, 7, 8]),
+        (ModelSpec::quadratic(Kernel::pairwise(3), 2).with_biases(Biases::Modes), vec![6, 7, 8]),
+        (ModelSpec::quadratic(Kernel::pairwise(3), 2).with_biases(Biases::Mean), vec![6, 7, 8]),
         (ModelSpec::quadratic(Kernel::pairwise(3), 2).with_tied(&[0, 2]), vec![7, 6, 7]),
         (ModelSpec::cp(3, 2), vec![5, 6, 7]),
     ];

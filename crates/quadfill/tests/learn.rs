@@ -2,18 +2,19 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 
 mod common;
+mod models;
+
+use std::ops::ControlFlow;
 
 use common::{Problem, problems};
+use models::Parts;
 use proptest::prelude::*;
-use quadfill::apply::{Intervals, Predictor, fold_in, update};
-use quadfill::file::Model;
-use quadfill::model::{Kernel, ModelSpec, Offsets, Parameters};
+use quadfill::apply::Intervals;
+use quadfill::model::{Biases, Kernel, ModelSpec, Parameters, Predictor, UNKNOWN};
 use quadfill::objective::{Objective, PenaltyScale};
-use quadfill::solve::{
-    Fit, FitConfig, Progress, ProgressNotes, Silent, Solver, Stage, Status, als, fit, resume,
-};
+use quadfill::solve::{Choice, Event, NoObserver, Observer, Solver, Status, als, fit};
 use quadfill::views::Views;
-use quadfill::{Labels, Mode, Observations, OnDuplicate};
+use quadfill::{FitConfig, Labels, Mode, Model, Observations, OnDuplicate};
 use quadfill_testkit::{Planted, pairwise_kernel};
 
 fn model(
@@ -23,31 +24,38 @@ fn model(
     observations: usize,
     penalty: f64,
     scale: PenaltyScale,
-) -> Model<f64> {
-    let mut config = FitConfig::new(spec.clone());
-    (config.penalty, config.penalty_scale) = (Some(penalty), scale);
-    config.offsets = Some(spec.offsets);
-    let fit = Fit {
-        spec: spec.clone(),
-        parameters,
-        penalty,
-        status: Status::Converged,
-        sweeps: 1,
-        train_rmse: 0.0,
-        validation_rmse: None,
-        path: Vec::new(),
-        certificate: None,
-        sdp: None,
-        posterior: None,
-    };
-    Model::new(fit, modes.to_vec(), Vec::new(), "value".to_owned(), observations, &config)
+) -> Parts<f64> {
+    let mut parts = Parts::new(spec, modes.to_vec(), parameters);
+    let config = &mut parts.summary.config;
+    (config.penalty, config.penalty_scale) = (Choice::Fixed(penalty), scale);
+    config.biases = Choice::Fixed(spec.biases);
+    (parts.summary.penalty, parts.summary.observations) = (penalty, observations);
+    parts
 }
 
-fn forget(parameters: &mut Parameters<f64>, group: usize, label: usize) {
-    parameters.row_mut(group, label).fill(0.0);
-    if parameters.layout().has_biases() {
-        parameters.set_bias(group, label, 0.0);
+/// The model without one of its rows, which several modes may share.
+fn forget(parts: Parts<f64>, group: usize, label: usize) -> Model {
+    let Parts { spec, modes, source, summary, parameters: all, posterior } = parts;
+    let modes: Vec<Mode> = modes
+        .iter()
+        .zip(&spec.groups)
+        .map(|(mode, &of_mode)| {
+            let kept = (0..mode.labels.len()).filter(|&l| of_mode != group || l != label);
+            mode.with_labels(Labels::from_integers(kept.map(|l| l as i64).collect()))
+        })
+        .collect();
+    let sizes: Vec<usize> = modes.iter().map(|mode| mode.labels.len()).collect();
+    let mut parameters = Parameters::zeros(&spec, &sizes);
+    parameters.mean = all.mean;
+    for (at, &rows) in all.layout().rows().iter().enumerate() {
+        for (to, from) in (0..rows).filter(|&l| at != group || l != label).enumerate() {
+            parameters.row_mut(at, to).copy_from_slice(all.row(at, from));
+            if all.layout().has_biases() {
+                parameters.set_bias(at, to, all.bias(at, from));
+            }
+        }
     }
+    Parts { spec, modes, source, summary, parameters, posterior }.model()
 }
 
 /// The problem without what makes rows depend on each other or on a second step.
@@ -57,22 +65,18 @@ fn linear(mut problem: Problem) -> Problem {
     problem
 }
 
-fn begin(config: &FitConfig, parameters: Parameters<f64>) -> Progress<f64> {
-    let notes = ProgressNotes {
-        stage: Stage::Solve,
-        spec: config.model.clone(),
-        step: 0,
-        sweeps: 0,
-        lambda_max: 1.0,
-        objective: f64::MAX,
-        quiet: 0,
-        path: Vec::new(),
-        candidates: Vec::new(),
-        seconds: 0.0,
-        trials: Vec::new(),
-        sampler: None,
-    };
-    Progress { notes, parameters, best: None, draws: None }
+/// Ends a fit after so many steps.
+struct Steps(usize);
+
+impl Observer for Steps {
+    fn event(&mut self, event: Event<'_>) -> ControlFlow<()> {
+        if let Event::Step { done, .. } = event
+            && done == self.0
+        {
+            return ControlFlow::Break(());
+        }
+        ControlFlow::Continue(())
+    }
 }
 
 proptest! {
@@ -83,24 +87,30 @@ proptest! {
         let problem = linear(problem);
         let (spec, data) = (problem.spec(), problem.data());
         let label = data.indices(mode)[0] as usize;
-        let mut point = problem.point(3);
-        forget(&mut point, mode, label);
+        let point = problem.point(3);
         let views = Views::new(data.clone());
         let rows: usize = problem.sizes.iter().sum();
         let objective = problem.objective(&views).scaled_as(data.len(), rows - 1);
+        // A new row begins at zero.
         let mut expected = point.clone();
+        expected.row_mut(mode, label).fill(0.0);
+        if expected.layout().has_biases() {
+            expected.set_bias(mode, label, 0.0);
+        }
         als::update_group(&objective, &mut expected, mode);
-        let is_new: Vec<Vec<bool>> = (0..problem.sizes.len())
-            .map(|m| (0..problem.sizes[m]).map(|l| m == mode && l == label).collect())
-            .collect();
         let before = model(&spec, point.clone(), data.modes(), data.len(), 0.03, problem.scale);
-        let folded = fold_in(before, &data, &is_new).unwrap().parameters;
+        let folded = forget(before, mode, label).fold_in(data.clone()).unwrap();
+        prop_assert_eq!(folded.mean(), point.mean);
         for group in 0..problem.sizes.len() {
+            prop_assert_eq!(folded.modes()[group].labels.len(), problem.sizes[group]);
+            let (factors, biases) = (folded.factors(group), folded.biases(group));
+            prop_assert_eq!(biases.is_some(), spec.biases == Biases::Modes);
             for l in 0..problem.sizes[group] {
                 let moved = group == mode && l == label;
                 let from = if moved { &expected } else { &point };
-                prop_assert_eq!(folded.row(group, l), from.row(group, l));
-                prop_assert_eq!(folded.bias(group, l), from.bias(group, l));
+                prop_assert_eq!(&factors[l * spec.rank..][..spec.rank], from.row(group, l));
+                let bias = biases.as_ref().map_or(0.0, |biases| biases[l]);
+                prop_assert_eq!(bias, from.bias(group, l));
             }
         }
     }
@@ -108,17 +118,21 @@ proptest! {
     #[test]
     fn implicit_zeros_are_zeros_that_were_written_down(problem in problems(), weight in 0.01..0.5f64) {
         let mut problem = linear(problem);
-        (problem.offsets, problem.weighted) = (Offsets::None, false);
+        (problem.biases, problem.weighted) = (Biases::None, false);
         problem.scale = PenaltyScale::Uniform;
         let (spec, data) = (problem.spec(), problem.data());
         let cells: usize = problem.sizes.iter().product();
         let count = data.len();
-        let mut config = FitConfig::new(spec.clone());
-        config.solver = Solver::Als;
-        (config.sweeps, config.tolerance) = (Some(3), 0.0);
-        (config.implicit, config.penalty) = (Some(weight), Some(0.05));
-        let start = problem.point(4);
-        let implicit = resume(data.clone(), &config, begin(&config, start.clone()), &mut Silent).unwrap();
+        let begin = |implicit: Option<f64>, penalty: f64| {
+            let start = problem.point(4);
+            let mut parts = model(&spec, start, data.modes(), count, penalty, problem.scale);
+            parts.summary.config.solver = Solver::Als;
+            (parts.summary.config.implicit, parts.summary.config.tolerance) = (implicit, 0.0);
+            parts.model()
+        };
+        let implicit =
+            begin(Some(weight), 0.05).update_with(data.clone(), &mut Steps(3)).unwrap();
+        prop_assert_eq!((implicit.summary().status, implicit.summary().sweeps), (Status::Interrupted, 3));
         // The same with every cell given.
         let mut values = vec![0.0; cells];
         let mut weights = vec![weight; cells];
@@ -137,12 +151,14 @@ proptest! {
         let dense =
             Observations::new(data.modes().to_vec(), indices, values, Some(weights), OnDuplicate::Error)
                 .unwrap();
-        config.implicit = None;
-        config.penalty = Some(0.05 * count as f64 / cells as f64);
-        let explicit = resume(dense, &config, begin(&config, start), &mut Silent).unwrap();
-        for (x, y) in implicit.parameters.as_slice().iter().zip(explicit.parameters.as_slice()) {
-            prop_assert!((x - y).abs() < 1e-6 * (1.0 + y.abs()), "{x} {y}");
+        let explicit = begin(None, 0.05 * count as f64 / cells as f64);
+        let explicit = explicit.update_with(dense, &mut Steps(3)).unwrap();
+        for mode in 0..problem.sizes.len() {
+            for (x, y) in implicit.factors(mode).iter().zip(explicit.factors(mode)) {
+                prop_assert!((x - y).abs() < 1e-6 * (1.0 + y.abs()), "{x} {y}");
+            }
         }
+        let (implicit, explicit) = (implicit.summary(), explicit.summary());
         let (x, y) = (
             implicit.train_rmse.powi(2) * count as f64,
             explicit.train_rmse.powi(2) * cells as f64,
@@ -173,15 +189,10 @@ fn a_new_entity_is_found_from_its_distances() {
         let indices = (0..3).map(column).collect();
         let data =
             Observations::new(modes.clone(), indices, values, None, OnDuplicate::Last).unwrap();
-        let mut parameters = truth.clone();
-        forget(&mut parameters, 0, 7);
-        let known =
-            |mode: usize| (0..sizes[mode]).map(|l| l == 7 && spec.groups[mode] == 0).collect();
-        let is_new: Vec<Vec<bool>> = (0..3).map(known).collect();
-        let before = model(&spec, parameters, &modes, 1000, 1e-12, PenaltyScale::Uniform);
-        let folded = fold_in(before, &data, &is_new).unwrap();
+        let before = model(&spec, truth.clone(), &modes, 1000, 1e-12, PenaltyScale::Uniform);
+        let folded = forget(before, 0, 7).fold_in(data).unwrap();
         for cell in [[7, 0, 1], [7, 3, 29], [7, 2, 15]] {
-            let (found, right) = (folded.predictor().cell(&cell), predictor.cell(&cell));
+            let (found, right) = (folded.predict_cell(&cell), predictor.cell(&cell));
             assert!((found - right).abs() < 1e-4 * (1.0 + right), "tied {tied}: {found} {right}");
         }
     }
@@ -201,11 +212,11 @@ fn data_without_new_labels_are_not_folded_in() {
     .unwrap();
     let before =
         model(&spec, Parameters::zeros(&spec, &[2, 2]), &modes, 5, 0.1, PenaltyScale::Uniform);
-    let error = fold_in(before, &data, &[vec![false; 2], vec![false; 2]]).unwrap_err();
+    let error = before.model().fold_in(data).unwrap_err();
     assert!(error.to_string().contains("no label that the model does not know"), "{error}");
 }
 
-fn planted(noise: f64, observed: usize, seed: u64) -> (Planted, Observations<f64>) {
+fn planted(noise: f64, observed: usize, seed: u64) -> (Planted, Observations) {
     let mut planted = Planted::new(&[40, 40, 40], 2, Some(pairwise_kernel(3)), observed, seed);
     planted.add_noise(noise, seed);
     let modes = ["a", "b", "c"].map(|name| Mode::new(name, Labels::range(40))).to_vec();
@@ -217,18 +228,15 @@ fn planted(noise: f64, observed: usize, seed: u64) -> (Planted, Observations<f64
 #[test]
 fn an_update_goes_on_to_the_optimum_of_all_data() {
     let (_, data) = planted(0.1, 2000, 3);
-    let mut config = FitConfig::new(ModelSpec::quadratic(Kernel::pairwise(3), 2));
-    (config.penalty, config.tolerance) = (Some(1e-4), 1e-12);
+    let mut config = FitConfig::for_spec(&ModelSpec::quadratic(Kernel::pairwise(3), 2));
+    (config.penalty, config.tolerance) = (Choice::Fixed(1e-4), 1e-12);
     let (old, _) = data.clone().split_random(0.3, 1).unwrap();
-    let count = old.len();
-    let first = fit(old, &config, &mut Silent).unwrap();
-    let whole = fit(data.clone(), &config, &mut Silent).unwrap();
-    let modes = data.modes().to_vec();
-    let before = Model::new(first, modes, Vec::new(), "value".to_owned(), count, &config);
-    let is_new = vec![vec![false; 40]; 3];
-    let after = update(before, data.clone(), &is_new, &mut Silent).unwrap();
-    assert_eq!(after.notes.observations, data.len());
-    assert!((after.notes.train_rmse - whole.train_rmse).abs() < 1e-4 * whole.train_rmse);
+    let before = quadfill::fit(old, &config).unwrap();
+    let whole = quadfill::fit(data.clone(), &config).unwrap();
+    let after = before.update(data.clone()).unwrap();
+    assert_eq!(after.summary().observations, data.len());
+    let (after, whole) = (after.summary().train_rmse, whole.summary().train_rmse);
+    assert!((after - whole).abs() < 1e-4 * whole);
 }
 
 #[test]
@@ -238,9 +246,9 @@ fn nine_of_ten_new_observations_fall_into_their_interval() {
         let (truth, data) = planted(0.3, 1500, seed);
         // Held-out cells with the same noise on them.
         let size = data.values().iter().map(|v| v * v).sum::<f64>() / data.len() as f64;
-        let mut config = FitConfig::new(ModelSpec::quadratic(Kernel::pairwise(3), 2));
-        (config.penalty, config.penalty_scale) = (Some(1e-4), PenaltyScale::Uniform);
-        let fitted = fit(data.clone(), &config, &mut Silent).unwrap();
+        let mut config = FitConfig::for_spec(&ModelSpec::quadratic(Kernel::pairwise(3), 2));
+        (config.penalty, config.penalty_scale) = (Choice::Fixed(1e-4), PenaltyScale::Uniform);
+        let fitted = fit::<f64>(data.clone(), &config, &mut NoObserver).unwrap();
         let views = Views::new(data);
         let objective = Objective::new(&views, &fitted.spec, fitted.penalty, PenaltyScale::Uniform);
         let predictor = Predictor::new(&fitted.spec, &fitted.parameters);
@@ -259,7 +267,7 @@ fn nine_of_ten_new_observations_fall_into_their_interval() {
             inside += usize::from(error <= intervals.half_width(&cell, 0.9));
             count += 1;
         }
-        assert_eq!(intervals.deviation(&[0, quadfill::apply::UNKNOWN, 1]), f64::INFINITY);
+        assert_eq!(intervals.deviation(&[0, UNKNOWN, 1]), f64::INFINITY);
     }
     let share = inside as f64 / count as f64;
     assert!((0.88..=0.92).contains(&share), "{share} of {count}");
@@ -276,7 +284,7 @@ fn rows_of_distances_may_be_long() {
     let values = (0..20_000u32).map(|i| f64::from(i % 7)).collect();
     let data = Observations::new(modes, indices, values, None, OnDuplicate::Error).unwrap();
     let spec = ModelSpec::quadratic(Kernel::transe(3), 2);
-    let views = Views::new(data);
+    let views = Views::<f64>::new(data);
     let objective = Objective::new(&views, &spec, 1e-6, PenaltyScale::Uniform);
     let mut parameters = Parameters::random(&spec, &sizes, 1.0, 1);
     let before = objective.value(&parameters).total();

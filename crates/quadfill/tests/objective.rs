@@ -5,8 +5,7 @@ mod common;
 
 use common::{Problem, problems};
 use proptest::prelude::*;
-use quadfill::apply::Predictor;
-use quadfill::model::Parameters;
+use quadfill::model::{Parameters, Predictor};
 use quadfill::objective::{Objective, PenaltyScale};
 use quadfill::views::Views;
 

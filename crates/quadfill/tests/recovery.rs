@@ -1,10 +1,9 @@
 //! Planted tensors are found again from little more than their number of free parameters.
 #![expect(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 
-use quadfill::apply::Predictor;
-use quadfill::model::{Kernel, ModelSpec, Offsets};
-use quadfill::solve::{Fit, FitConfig, Silent, Solver, Status, fit};
-use quadfill::{Labels, Mode, Observations, OnDuplicate, Real};
+use quadfill::model::{Biases, Kernel, ModelSpec, Predictor};
+use quadfill::solve::{Choice, Fit, NoObserver, Solver, Status, fit};
+use quadfill::{FitConfig, Labels, Mode, Observations, OnDuplicate, Real};
 use quadfill_testkit::{Planted, pairwise_kernel, random_kernel};
 
 fn kernel_of(spec: &ModelSpec) -> Option<Vec<f64>> {
@@ -17,10 +16,10 @@ fn kernel_of(spec: &ModelSpec) -> Option<Vec<f64>> {
     }
 }
 
-fn observations<T: Real>(planted: &Planted) -> Observations<T> {
+fn observations(planted: &Planted) -> Observations {
     let modes = planted.sizes.iter().enumerate();
     let modes = modes.map(|(i, &n)| Mode::new(format!("m{i}"), Labels::range(n))).collect();
-    let values = planted.values.iter().map(|&v| T::from_f64(v)).collect();
+    let values = planted.values.clone();
     Observations::new(modes, planted.train.clone(), values, None, OnDuplicate::Error).unwrap()
 }
 
@@ -33,7 +32,7 @@ fn error<T: Real>(planted: &Planted, fit: &Fit<T>) -> f64 {
 fn recovered(spec: &ModelSpec, sizes: &[usize], times_freedom: f64, seed: u64) -> (Fit<f64>, f64) {
     let observed = (times_freedom * spec.degrees_of_freedom(sizes) as f64).ceil() as usize;
     let planted = Planted::new(sizes, spec.rank, kernel_of(spec), observed, seed);
-    let fit = fit(observations(&planted), &FitConfig::new(spec.clone()), &mut Silent).unwrap();
+    let fit = fit(observations(&planted), &FitConfig::for_spec(spec), &mut NoObserver).unwrap();
     let error = error(&planted, &fit);
     (fit, error)
 }
@@ -83,15 +82,15 @@ fn shared_factors() {
     planted.factors[1] = planted.factors[0].clone();
     planted.values = planted.at(&planted.train.clone());
     planted.test_values = planted.at(&planted.test.clone());
-    let mut config = FitConfig::new(spec);
+    let mut config = FitConfig::for_spec(&spec);
     config.solver = Solver::Lbfgs;
     config.tolerance = 0.0;
-    config.penalty = Some(0.0);
+    config.penalty = Choice::Fixed(0.0);
     config.sweeps = Some(500);
-    let lbfgs = fit(observations::<f64>(&planted), &config, &mut Silent).unwrap();
+    let lbfgs = fit::<f64>(observations(&planted), &config, &mut NoObserver).unwrap();
     assert!(error(&planted, &lbfgs) < 1e-6, "{}", error(&planted, &lbfgs));
     config.solver = Solver::Als;
-    let als = fit(observations::<f64>(&planted), &config, &mut Silent).unwrap();
+    let als = fit::<f64>(observations(&planted), &config, &mut NoObserver).unwrap();
     assert!(error(&planted, &als) < 1e-6, "{}", error(&planted, &als));
 }
 
@@ -99,9 +98,9 @@ fn shared_factors() {
 fn plain_als_from_a_random_start() {
     let spec = ModelSpec::quadratic(Kernel::pairwise(3), 5);
     let planted = Planted::new(&[50, 50, 50], 5, Some(pairwise_kernel(3)), 2250, 1);
-    let mut config = FitConfig::new(spec);
+    let mut config = FitConfig::for_spec(&spec);
     config.solver = Solver::Als;
-    let fit = fit(observations::<f64>(&planted), &config, &mut Silent).unwrap();
+    let fit = fit::<f64>(observations(&planted), &config, &mut NoObserver).unwrap();
     assert!(error(&planted, &fit) < 1e-3);
 }
 
@@ -112,7 +111,7 @@ fn noisy_data_are_fitted_to_near_the_statistical_floor() {
     let mut planted = Planted::new(&sizes, 3, Some(pairwise_kernel(3)), 3_000, 1);
     planted.add_noise(0.1, 1);
     let fit =
-        fit(observations::<f64>(&planted), &FitConfig::new(spec.clone()), &mut Silent).unwrap();
+        fit::<f64>(observations(&planted), &FitConfig::for_spec(&spec), &mut NoObserver).unwrap();
     let freedom = spec.degrees_of_freedom(&sizes) as f64;
     let floor = 0.1 * (freedom / (3_000.0 - freedom)).sqrt();
     let error = error(&planted, &fit);
@@ -126,11 +125,11 @@ fn a_fit_with_columns_to_spare_stops_where_held_out_data_like_it() {
     let spec = ModelSpec::quadratic(Kernel::pairwise(3), 15);
     let mut planted = Planted::new(&[60, 60, 60], 2, Some(pairwise_kernel(3)), 2_500, 3);
     planted.add_noise(1.0, 3);
-    let data = || observations::<f64>(&planted);
-    let config = FitConfig { offsets: Some(Offsets::None), ..FitConfig::new(spec) };
-    let chosen = fit(data(), &config, &mut Silent).unwrap();
-    let config = FitConfig { penalty: Some(chosen.penalty), ..config };
-    let minimum = fit(data(), &config, &mut Silent).unwrap();
+    let data = || observations(&planted);
+    let config = FitConfig { biases: Choice::Fixed(Biases::None), ..FitConfig::for_spec(&spec) };
+    let chosen = fit::<f64>(data(), &config, &mut NoObserver).unwrap();
+    let config = FitConfig { penalty: Choice::Fixed(chosen.penalty), ..config };
+    let minimum = fit::<f64>(data(), &config, &mut NoObserver).unwrap();
     let (chosen, minimum) = (error(&planted, &chosen), error(&planted, &minimum));
     assert!(chosen < 0.95 * minimum, "{chosen} against {minimum} at the objective's minimum");
 }
@@ -144,8 +143,9 @@ fn ratings_like_data_choose_offsets_by_themselves() {
     }
     planted.add_noise(0.02, 4);
     let spec = ModelSpec::quadratic(Kernel::pairwise(3), 2);
-    let fit = fit(observations::<f64>(&planted), &FitConfig::new(spec), &mut Silent).unwrap();
-    assert_eq!(fit.spec.offsets, Offsets::Modes);
+    let fit =
+        fit::<f64>(observations(&planted), &FitConfig::for_spec(&spec), &mut NoObserver).unwrap();
+    assert_eq!(fit.spec.biases, Biases::Modes);
     assert!((fit.parameters.mean - 25.0).abs() < 1.0, "{}", fit.parameters.mean);
 }
 
@@ -153,6 +153,7 @@ fn ratings_like_data_choose_offsets_by_themselves() {
 fn single_precision_recovers_to_its_precision() {
     let spec = ModelSpec::quadratic(Kernel::pairwise(3), 3);
     let planted = Planted::new(&[40, 40, 40], 3, Some(pairwise_kernel(3)), 800, 1);
-    let fit = fit(observations::<f32>(&planted), &FitConfig::new(spec), &mut Silent).unwrap();
+    let fit =
+        fit::<f32>(observations(&planted), &FitConfig::for_spec(&spec), &mut NoObserver).unwrap();
     assert!(error(&planted, &fit) < 1e-4, "{} {:?}", error(&planted, &fit), fit.status);
 }

@@ -4,20 +4,21 @@
 #[expect(dead_code, reason = "other tests use the rest")]
 mod common;
 
+use std::sync::Arc;
+
 use common::{Problem, problems};
 use proptest::prelude::*;
-use quadfill::apply::Predictor;
-use quadfill::model::{Interaction, Kernel, ModelSpec, Offsets};
-use quadfill::objective::{Incoherence, Objective, PenaltyScale, Perturbation};
-use quadfill::solve::{Fit, FitConfig, RankChoice, SdpForm, Silent, Solver, Status, Theory, fit};
+use quadfill::model::{Biases, Interaction, Kernel, ModelKind, ModelSpec, Predictor};
+use quadfill::objective::{Objective, PenaltyScale, Perturbation, RowNormPenalty};
+use quadfill::solve::{Choice, Fit, NoObserver, Rank, SdpForm, Solver, Status, Theory, fit};
 use quadfill::views::Views;
-use quadfill::{Labels, Mode, Observations, OnDuplicate};
+use quadfill::{FitConfig, Labels, Mode, Observations, OnDuplicate};
 use quadfill_kernels::dense;
 use quadfill_testkit::interior::ConvexProgram;
 use quadfill_testkit::{Planted, pairwise_kernel};
 
 const PENALTY: f64 = 0.03;
-/// Objectives as small as this are zero: all values are the same and offsets explain them.
+/// Objectives as small as this are zero: all values are the same and biases explain them.
 const NOTHING: f64 = 1e-12;
 
 /// Small quadratic problems, every term switched on or off.
@@ -38,15 +39,15 @@ fn config(problem: &Problem, form: SdpForm) -> FitConfig {
 }
 
 fn config_at(problem: &Problem, form: SdpForm, penalty: f64) -> FitConfig {
-    let mut config = FitConfig::new(problem.spec().with_rank(64));
-    config.solver = Solver::Sdp(Some(form));
-    config.penalty = (form != SdpForm::Trace).then_some(penalty);
+    let mut config = FitConfig::for_spec(&problem.spec().with_rank(64));
+    config.solver = Solver::Sdp(Choice::Fixed(form));
+    config.penalty = (form != SdpForm::Trace).then_some(penalty).into();
     config.penalty_scale = problem.scale;
-    config.offsets = Some(problem.offsets);
+    config.biases = Choice::Fixed(problem.biases);
     config.seed = problem.seed;
     let needs_alpha = form == SdpForm::Penalised;
-    config.incoherence = (needs_alpha || problem.incoherent)
-        .then(|| Incoherence::new(if needs_alpha { 0.1 } else { 0.5 }, 0.2).unwrap());
+    config.row_norm_penalty = (needs_alpha || problem.incoherent)
+        .then(|| RowNormPenalty::new(if needs_alpha { 0.1 } else { 0.5 }, 0.2).unwrap());
     config.perturb = problem.perturbed;
     config
 }
@@ -62,8 +63,8 @@ fn reference(problem: &Problem, config: &FitConfig, form: SdpForm) -> ConvexProg
     let Interaction::Quadratic(kernel) = &spec.interaction else { panic!("a quadratic model") };
     let weights: Vec<f64> = data.weights().map_or_else(|| vec![1.0; data.len()], <[f64]>::to_vec);
     let total: f64 = weights.iter().sum();
-    let mean = match problem.offsets {
-        Offsets::None => 0.0,
+    let mean = match problem.biases {
+        Biases::None => 0.0,
         _ => data.values().iter().zip(&weights).map(|(y, w)| w * y).sum::<f64>() / total,
     };
     let (mut cells, mut bias_rows) = (Vec::new(), Vec::new());
@@ -77,9 +78,9 @@ fn reference(problem: &Problem, config: &FitConfig, form: SdpForm) -> ConvexProg
             }
         }
         cells.push(cell);
-        bias_rows.push(if problem.offsets == Offsets::Modes { at } else { Vec::new() });
+        bias_rows.push(if problem.biases == Biases::Modes { at } else { Vec::new() });
     }
-    let views = Views::new(problem.data());
+    let views = Views::<f64>::new(problem.data());
     let objective = Objective::new(&views, &spec, penalty, problem.scale);
     let mut linear = vec![0.0; n * n];
     if config.perturb {
@@ -102,10 +103,10 @@ fn reference(problem: &Problem, config: &FitConfig, form: SdpForm) -> ConvexProg
         values: data.values().iter().map(|y| y - mean).collect(),
         shares: weights.iter().map(|w| w / data.len() as f64).collect(),
         linear,
-        quartic: config.incoherence.map(|q| (q.alpha, q.weight)),
+        quartic: config.row_norm_penalty.map(|q| (q.alpha, q.weight)),
         trace_bound: (form == SdpForm::Penalised)
-            .then(|| n as f64 * config.incoherence.unwrap().alpha),
-        ridge: (problem.offsets == Offsets::Modes).then(|| objective.bias_penalty()),
+            .then(|| n as f64 * config.row_norm_penalty.unwrap().alpha),
+        ridge: (problem.biases == Biases::Modes).then(|| objective.bias_penalty()),
     }
 }
 
@@ -133,7 +134,7 @@ proptest! {
     #[test]
     fn the_objective_form_is_optimal(problem in small()) {
         let config = config(&problem, SdpForm::Objective);
-        let fit = fit(problem.data(), &config, &mut Silent).unwrap();
+        let fit = fit::<f64>(problem.data(), &config, &mut NoObserver).unwrap();
         let report = fit.sdp.unwrap();
         prop_assert_eq!(fit.status, Status::Converged, "{:?}", report);
         let program = reference(&problem, &config, SdpForm::Objective);
@@ -145,9 +146,12 @@ proptest! {
         // The same objective as that of the factored solvers.
         let views = Views::new(problem.data());
         let rows = program.order;
-        let c = config.perturb.then(|| Perturbation::random(rows, PENALTY, problem.seed).unwrap());
+        // For a penalty of 1.
+        let c = config
+            .perturb
+            .then(|| Arc::new(Perturbation::random(rows, 1.0, problem.seed).unwrap()));
         let objective = Objective::new(&views, &fit.spec, PENALTY, problem.scale)
-            .with_incoherence(config.incoherence)
+            .with_row_norm_penalty(config.row_norm_penalty)
             .with_perturbation(c);
         let value = objective.value(&fit.parameters).total();
         prop_assert!((value - best).abs() < 1e-6 * best + NOTHING, "{value} for {best}");
@@ -161,7 +165,7 @@ proptest! {
         prop_assert!(smallest >= -1e-5 * size, "{smallest} of {size}");
         let inner: f64 = slope.iter().zip(&x).map(|(s, x)| s * x).sum();
         prop_assert!(inner.abs() <= 1e-5 * best + NOTHING, "{inner} of {best}");
-        if problem.offsets == Offsets::Modes {
+        if problem.biases == Biases::Modes {
             prop_assert!(bias_slope.iter().all(|s| s.abs() < 1e-4), "{bias_slope:?}");
         }
     }
@@ -169,7 +173,7 @@ proptest! {
     #[test]
     fn the_penalised_form_is_optimal_within_its_trace(problem in small()) {
         let config = config(&problem, SdpForm::Penalised);
-        let fit = fit(problem.data(), &config, &mut Silent).unwrap();
+        let fit = fit::<f64>(problem.data(), &config, &mut NoObserver).unwrap();
         let report = fit.sdp.unwrap();
         prop_assert_eq!(fit.status, Status::Converged, "{:?}", report);
         let program = reference(&problem, &config, SdpForm::Penalised);
@@ -184,11 +188,11 @@ proptest! {
     }
 
     #[test]
-    fn convex_program_climb_and_interior_point_agree(problem in small(), penalty in 0.005..0.2f64) {
+    fn convex_program_staircase_and_interior_point_agree(problem in small(), penalty in 0.005..0.2f64) {
         let (found, _) = three_optima(&problem, penalty);
-        let [convex, climbed, interior] = found;
+        let [convex, stepped, interior] = found;
         prop_assert!((convex - interior).abs() <= 1e-6 * interior + NOTHING, "{found:?}");
-        prop_assert!((climbed - interior).abs() <= 1e-6 * interior + NOTHING, "{found:?}");
+        prop_assert!((stepped - interior).abs() <= 1e-6 * interior + NOTHING, "{found:?}");
     }
 }
 
@@ -196,12 +200,13 @@ proptest! {
 /// the certificate is content, and by the interior-point method; and the order of the matrices.
 fn three_optima(problem: &Problem, penalty: f64) -> ([f64; 3], usize) {
     let convex = config_at(problem, SdpForm::Objective, penalty);
-    let solved = fit(problem.data(), &convex, &mut Silent).unwrap();
+    let solved = fit::<f64>(problem.data(), &convex, &mut NoObserver).unwrap();
     assert_eq!(solved.status, Status::Converged, "{:?}", solved.sdp);
-    let climb = FitConfig { solver: Solver::Path, rank: RankChoice::Auto, ..convex.clone() };
-    let climbed = fit(problem.data(), &climb, &mut Silent).unwrap();
-    let certificate = climbed.certificate.unwrap();
-    assert_eq!(climbed.status, Status::Certified, "{certificate:?}");
+    let staircase =
+        FitConfig { solver: Solver::Path, rank: Rank::Auto { max: Some(64) }, ..convex.clone() };
+    let stepped = fit::<f64>(problem.data(), &staircase, &mut NoObserver).unwrap();
+    let certificate = stepped.certificate.unwrap();
+    assert_eq!(stepped.status, Status::Certified, "{certificate:?}");
     let program = reference(problem, &convex, SdpForm::Objective);
     let found = [solved.sdp.unwrap().objective, certificate.objective, program.minimum()];
     (found, program.order)
@@ -220,7 +225,7 @@ fn the_three_agree_at_forty_rows() {
             product: false,
             diagonal: on(0),
             tied: false,
-            offsets: Offsets::None,
+            biases: Biases::None,
             weighted: on(1) != on(0),
             incoherent: on(1),
             perturbed: on(2),
@@ -230,17 +235,17 @@ fn the_three_agree_at_forty_rows() {
         };
         let penalty = [0.003, 0.01, 0.03][seed as usize % 3];
         let (found, order) = three_optima(&problem, penalty);
-        let [convex, climbed, interior] = found;
+        let [convex, stepped, interior] = found;
         println!(
-            "n {order} penalty {penalty} interior {interior:.9e} convex {:+.1e} climb {:+.1e}",
+            "n {order} penalty {penalty} interior {interior:.9e} convex {:+.1e} staircase {:+.1e}",
             convex / interior - 1.0,
-            climbed / interior - 1.0
+            stepped / interior - 1.0
         );
-        assert!((convex / interior - 1.0).abs() < 1e-6 && (climbed / interior - 1.0).abs() < 1e-6);
+        assert!((convex / interior - 1.0).abs() < 1e-6 && (stepped / interior - 1.0).abs() < 1e-6);
     }
 }
 
-fn observations(planted: &Planted) -> Observations<f64> {
+fn observations(planted: &Planted) -> Observations {
     let modes = planted.sizes.iter().enumerate();
     let modes = modes.map(|(i, &n)| Mode::new(format!("m{i}"), Labels::range(n))).collect();
     let (indices, values) = (planted.train.clone(), planted.values.clone());
@@ -248,9 +253,9 @@ fn observations(planted: &Planted) -> Observations<f64> {
 }
 
 fn sdp(kernel: Kernel, penalty: Option<f64>) -> FitConfig {
-    let mut config = FitConfig::new(ModelSpec::quadratic(kernel, 64));
-    config.solver = Solver::Sdp(None);
-    config.penalty = penalty;
+    let mut config = FitConfig::for_spec(&ModelSpec::quadratic(kernel, 64));
+    config.solver = Solver::Sdp(Choice::Auto);
+    config.penalty = penalty.into();
     config
 }
 
@@ -262,7 +267,7 @@ fn the_smallest_trace_recovers_exact_data() {
         (Kernel::transe(3), transe, [9, 8, 10]),
     ] {
         let planted = Planted::new(&sizes, 2, Some(truth), 330, 3);
-        let fit = fit(observations(&planted), &sdp(kernel, None), &mut Silent).unwrap();
+        let fit = fit::<f64>(observations(&planted), &sdp(kernel, None), &mut NoObserver).unwrap();
         let columns: Vec<&[u32]> = planted.test.iter().map(Vec::as_slice).collect();
         let judged =
             Predictor::new(&fit.spec, &fit.parameters).evaluate(&columns, &planted.test_values);
@@ -278,7 +283,8 @@ fn the_smallest_trace_is_where_small_penalties_lead() {
     // Too few cells to be recovered, so that the trace decides.
     let planted = Planted::new(&[4, 3, 3], 1, Some(pairwise_kernel(3)), 9, 8);
     let data = observations(&planted);
-    let traced = fit(data.clone(), &sdp(Kernel::pairwise(3), None), &mut Silent).unwrap();
+    let traced =
+        fit::<f64>(data.clone(), &sdp(Kernel::pairwise(3), None), &mut NoObserver).unwrap();
     let mut problem = ConvexProgram {
         order: 10,
         cells: Vec::new(),
@@ -316,7 +322,7 @@ fn the_same_bits_on_any_number_of_threads() {
         config.sweeps = Some(30);
         let run = |threads: usize| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            pool.install(|| fit(data.clone(), &config, &mut Silent).unwrap())
+            pool.install(|| fit::<f64>(data.clone(), &config, &mut NoObserver).unwrap())
         };
         let one = run(1);
         assert_eq!((one.status, one.sweeps), (Status::SweepLimit, 30));
@@ -332,8 +338,8 @@ fn the_same_bits_on_any_number_of_threads() {
 fn a_limited_rank_cuts_the_solution_and_says_so() {
     let planted = Planted::new(&[10, 9, 8], 3, Some(pairwise_kernel(3)), 300, 5);
     let mut config = sdp(Kernel::pairwise(3), Some(1e-3));
-    config.model.rank = 1;
-    let fit = fit(observations(&planted), &config, &mut Silent).unwrap();
+    config.rank = Rank::Fixed(1);
+    let fit = fit::<f64>(observations(&planted), &config, &mut NoObserver).unwrap();
     let report = fit.sdp.unwrap();
     assert!(report.truncated && report.rank > 1 && fit.spec.rank == 1, "{report:?}");
 }
@@ -345,7 +351,8 @@ fn data_that_no_matrix_meets_are_refused() {
     let indices = vec![vec![0, 1], vec![0, 1]];
     let data =
         Observations::new(modes, indices, vec![-1.0, 1.0], None, OnDuplicate::Error).unwrap();
-    let said = fit(data, &sdp(Kernel::norms(2), None), &mut Silent).unwrap_err().to_string();
+    let said =
+        fit::<f64>(data, &sdp(Kernel::norms(2), None), &mut NoObserver).unwrap_err().to_string();
     assert!(said.contains("no positive semidefinite matrix"), "{said}");
 }
 
@@ -355,15 +362,20 @@ fn settings_that_do_not_go_together_are_refused() {
     let refused = |change: &dyn Fn(&mut FitConfig)| {
         let mut config = base.clone();
         change(&mut config);
-        config.check(&[5, 5, 5]).unwrap_err().to_string()
+        config.check().unwrap_err().to_string()
     };
-    assert!(base.check(&[5, 5, 5]).is_ok());
-    assert!(refused(&|c| c.model = ModelSpec::cp(3, 2)).contains("quadratic models"));
-    assert!(refused(&|c| c.offsets = Some(Offsets::Modes)).contains("no biases"));
+    assert!(base.check().is_ok());
+    assert!(refused(&|c| c.model = ModelKind::Cp).contains("quadratic models"));
+    assert!(refused(&|c| c.biases = Choice::Fixed(Biases::Modes)).contains("no biases"));
     assert!(refused(&|c| c.perturb = true).contains("has no penalties"));
-    assert!(refused(&|c| c.penalty = Some(0.0)).contains("above 0"));
-    assert!(refused(&|c| c.solver = Solver::Sdp(Some(SdpForm::Penalised))).contains("ALPHA"));
-    assert!(base.check(&[50_000, 50_000, 5]).unwrap_err().to_string().contains("GB"));
+    assert!(refused(&|c| c.penalty = Choice::Fixed(0.0)).contains("above 0"));
+    let penalised = Solver::Sdp(Choice::Fixed(SdpForm::Penalised));
+    assert!(refused(&|c| c.solver = penalised).contains("`row_norm_penalty`"));
+    // How large the matrices are is for the data to tell.
+    let modes = [50_000, 50_000, 5].map(|n| Mode::new(format!("m{n}"), Labels::range(n))).to_vec();
+    let data = Observations::new(modes, vec![vec![0]; 3], vec![1.0], None, OnDuplicate::Error);
+    let said = quadfill::fit(data.unwrap(), &base).unwrap_err().to_string();
+    assert!(said.contains("GB"), "{said}");
 }
 
 #[test]
@@ -374,19 +386,20 @@ fn the_theorems_settings_lead_to_the_optimum_over_all_ranks() {
     let theory = Theory::estimate(data.clone(), &model, 0).unwrap();
     // The norms of an exact fit are those of the truth up to what the kernel leaves open.
     assert!(theory.estimated && theory.alpha > 0.0);
-    let mut factored = FitConfig::new(model);
+    let mut factored = FitConfig::for_spec(&model);
     theory.apply(&mut factored);
     assert_eq!(factored.solver, Solver::Lbfgs);
     factored.tolerance = 1e-12;
-    let reached = fit(data.clone(), &factored, &mut Silent).unwrap();
+    let reached = fit::<f64>(data.clone(), &factored, &mut NoObserver).unwrap();
     assert_eq!(reached.spec.rank, theory.rank);
     let views = Views::new(data.clone());
-    let c = Perturbation::random(theory.rows, theory.lambda1, 0).unwrap();
+    // For a penalty of 1.
+    let c = Arc::new(Perturbation::random(theory.rows, 1.0, 0).unwrap());
     let objective = Objective::new(&views, &reached.spec, theory.lambda1, PenaltyScale::Uniform)
-        .with_incoherence(factored.incoherence)
+        .with_row_norm_penalty(factored.row_norm_penalty)
         .with_perturbation(Some(c));
     let value = objective.value(&reached.parameters).total();
-    let convex = FitConfig { solver: Solver::Sdp(Some(SdpForm::Objective)), ..factored };
-    let optimum = fit(data, &convex, &mut Silent).unwrap().sdp.unwrap();
+    let convex = FitConfig { solver: Solver::Sdp(Choice::Fixed(SdpForm::Objective)), ..factored };
+    let optimum = fit::<f64>(data, &convex, &mut NoObserver).unwrap().sdp.unwrap();
     assert!((value / optimum.objective - 1.0).abs() < 1e-5, "{value}, {optimum:?}");
 }

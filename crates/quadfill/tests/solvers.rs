@@ -3,19 +3,21 @@
 
 mod common;
 
+use std::ops::ControlFlow;
+
 use common::problems;
 use proptest::prelude::*;
-use quadfill::model::{Kernel, ModelSpec, Offsets};
+use quadfill::model::{Biases, Kernel, ModelSpec};
 use quadfill::objective::{Objective, PenaltyScale};
 use quadfill::solve::{
-    Als, Event, Fit, FitConfig, GaussNewton, GradientDescent, Lbfgs, Observer, Progress, Silent,
-    Solver, Status, Step, als, fit, resume,
+    Als, Choice, Event, Fit, GaussNewton, GradientDescent, Lbfgs, NoObserver, Observer, Solver,
+    Stage, Status, Step, als, fit, resume,
 };
 use quadfill::views::Views;
-use quadfill::{Labels, Mode, Observations, OnDuplicate};
+use quadfill::{FitConfig, Labels, Mode, Observations, OnDuplicate};
 use quadfill_testkit::{Planted, pairwise_kernel};
 
-fn observations(planted: &Planted) -> Observations<f64> {
+fn observations(planted: &Planted) -> Observations {
     let modes = planted.sizes.iter().enumerate();
     let modes = modes.map(|(i, &n)| Mode::new(format!("m{i}"), Labels::range(n))).collect();
     let (indices, values) = (planted.train.clone(), planted.values.clone());
@@ -70,7 +72,7 @@ proptest! {
 fn all_solvers_reach_the_same_minimum() {
     let planted = Planted::new(&[12, 10, 8], 2, Some(pairwise_kernel(3)), 400, 5);
     let views = Views::new(observations(&planted));
-    let spec = ModelSpec::quadratic(Kernel::pairwise(3), 2).with_offsets(Offsets::Modes);
+    let spec = ModelSpec::quadratic(Kernel::pairwise(3), 2).with_biases(Biases::Modes);
     let objective = Objective::new(&views, &spec, 1e-3, PenaltyScale::Uniform);
     let solvers: [(Box<dyn Step<f64>>, usize); 4] = [
         (Box::new(Als), 2000),
@@ -80,7 +82,7 @@ fn all_solvers_reach_the_same_minimum() {
     ];
     let mut values = Vec::new();
     for (mut solver, steps) in solvers {
-        let mut point = quadfill::solve::start::random(&spec, &views, 3);
+        let mut point = quadfill::solve::start::random(&spec, views.all(), 3);
         for _ in 0..steps {
             if solver.step(&objective, &mut point).stuck {
                 break;
@@ -93,12 +95,12 @@ fn all_solvers_reach_the_same_minimum() {
     }
 }
 
-fn config(solver: Solver, penalty: Option<f64>) -> FitConfig {
-    let mut config = FitConfig::new(ModelSpec::quadratic(Kernel::pairwise(3), 3));
+fn config(solver: Solver, penalty: Choice<f64>) -> FitConfig {
+    let mut config = FitConfig::for_spec(&ModelSpec::quadratic(Kernel::pairwise(3), 3));
     config.solver = solver;
     config.penalty = penalty;
     config.seed = 11;
-    config.path_steps = Some(60);
+    config.path_steps = Choice::Fixed(60);
     config
 }
 
@@ -108,13 +110,13 @@ fn every_solver_gives_the_same_bits_on_any_number_of_threads() {
     planted.add_noise(0.1, 2);
     let data = observations(&planted);
     let solvers = [
-        (Solver::Path, None),
-        (Solver::Path, Some(1e-3)),
-        (Solver::Als, Some(1e-3)),
-        (Solver::Gd(None), Some(1e-3)),
-        (Solver::Gd(Some(1e-3)), Some(1e-3)),
-        (Solver::Lbfgs, Some(1e-3)),
-        (Solver::GaussNewton, Some(1e-3)),
+        (Solver::Path, Choice::Auto),
+        (Solver::Path, Choice::Fixed(1e-3)),
+        (Solver::Als, Choice::Fixed(1e-3)),
+        (Solver::Gd(Choice::Auto), Choice::Fixed(1e-3)),
+        (Solver::Gd(Choice::Fixed(1e-3)), Choice::Fixed(1e-3)),
+        (Solver::Lbfgs, Choice::Fixed(1e-3)),
+        (Solver::GaussNewton, Choice::Fixed(1e-3)),
     ];
     for (solver, penalty) in solvers {
         let mut config = config(solver, penalty);
@@ -123,7 +125,7 @@ fn every_solver_gives_the_same_bits_on_any_number_of_threads() {
         }
         let run = |threads: usize| -> Fit<f64> {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            pool.install(|| fit(data.clone(), &config, &mut Silent).unwrap())
+            pool.install(|| fit(data.clone(), &config, &mut NoObserver).unwrap())
         };
         let one = run(1);
         for threads in [2, 4] {
@@ -132,24 +134,33 @@ fn every_solver_gives_the_same_bits_on_any_number_of_threads() {
     }
 }
 
-/// Keeps every checkpoint.
-struct Keeper(Vec<Progress<f64>>);
+/// Keeps every checkpoint, and what was being done.
+#[derive(Default)]
+struct Keeper {
+    stage: Option<Stage>,
+    kept: Vec<(Stage, Vec<u8>)>,
+}
 
-impl Observer<f64> for Keeper {
-    fn event(&mut self, event: Event<'_, f64>) {
-        if let Event::Checkpoint(progress) = event {
-            self.0.push(progress.clone());
+impl Observer for Keeper {
+    fn event(&mut self, event: Event<'_>) -> ControlFlow<()> {
+        match event {
+            Event::Stage { stage, .. } => self.stage = Some(stage),
+            Event::Checkpoint(checkpoint) => {
+                self.kept.push((self.stage.unwrap(), checkpoint.to_bytes().unwrap()));
+            }
+            Event::Step { .. } => {}
         }
+        ControlFlow::Continue(())
     }
 }
 
 #[test]
 fn a_fit_resumed_from_any_checkpoint_ends_in_the_same_bits() {
     for (noise, solver, penalty) in [
-        (0.0, Solver::Path, None),
-        (0.2, Solver::Path, None),
-        (0.2, Solver::Path, Some(1e-3)),
-        (0.2, Solver::Als, Some(1e-3)),
+        (0.0, Solver::Path, Choice::Auto),
+        (0.2, Solver::Path, Choice::Auto),
+        (0.2, Solver::Path, Choice::Fixed(1e-3)),
+        (0.2, Solver::Als, Choice::Fixed(1e-3)),
     ] {
         let mut planted = Planted::new(&[20, 20, 20], 3, Some(pairwise_kernel(3)), 400, 7);
         if noise > 0.0 {
@@ -157,17 +168,16 @@ fn a_fit_resumed_from_any_checkpoint_ends_in_the_same_bits() {
         }
         let data = observations(&planted);
         let config = config(solver, penalty);
-        let mut keeper = Keeper(Vec::new());
-        let whole = fit(data.clone(), &config, &mut keeper).unwrap();
-        let step = (keeper.0.len() / 12).max(1);
+        let mut keeper = Keeper::default();
+        let whole = fit::<f64>(data.clone(), &config, &mut keeper).unwrap();
+        let step = (keeper.kept.len() / 12).max(1);
         let mut before = None;
-        for (number, progress) in keeper.0.into_iter().enumerate() {
-            let stage = progress.notes.stage;
+        for (number, (stage, bytes)) in keeper.kept.into_iter().enumerate() {
             // Some of all, and the first of each stage.
             if before.replace(stage) == Some(stage) && number % step > 0 {
                 continue;
             }
-            let resumed = resume(data.clone(), &config, progress, &mut Silent).unwrap();
+            let resumed = resume::<f64>(data.clone(), &config, &bytes, &mut NoObserver).unwrap();
             assert_eq!(resumed.parameters, whole.parameters, "from {stage:?}");
             assert_eq!(resumed.sweeps, whole.sweeps);
             assert_eq!(resumed.penalty, whole.penalty);
@@ -179,16 +189,19 @@ fn a_fit_resumed_from_any_checkpoint_ends_in_the_same_bits() {
 fn limits_end_a_fit_with_a_status() {
     let planted = Planted::new(&[20, 20, 20], 3, Some(pairwise_kernel(3)), 400, 7);
     let data = observations(&planted);
-    let mut limited = config(Solver::Als, Some(1e-3));
+    let mut limited = config(Solver::Als, Choice::Fixed(1e-3));
     limited.sweeps = Some(3);
-    let stopped = fit(data.clone(), &limited, &mut Silent).unwrap();
+    let stopped = fit::<f64>(data.clone(), &limited, &mut NoObserver).unwrap();
     assert_eq!((stopped.status, stopped.sweeps), (Status::SweepLimit, 3));
     limited.sweeps = None;
     limited.time_limit = Some(1e-9);
-    assert_eq!(fit(data.clone(), &limited, &mut Silent).unwrap().status, Status::TimeLimit);
-    let mut path = config(Solver::Path, None);
+    assert_eq!(
+        fit::<f64>(data.clone(), &limited, &mut NoObserver).unwrap().status,
+        Status::TimeLimit
+    );
+    let mut path = config(Solver::Path, Choice::Auto);
     path.sweeps = Some(5);
-    let stopped = fit(data, &path, &mut Silent).unwrap();
+    let stopped = fit::<f64>(data, &path, &mut NoObserver).unwrap();
     assert_eq!((stopped.status, stopped.sweeps), (Status::SweepLimit, 5));
     assert_eq!(stopped.spec.rank, 3);
 }
@@ -196,9 +209,9 @@ fn limits_end_a_fit_with_a_status() {
 #[test]
 fn zero_tolerance_switches_early_stops_off() {
     let planted = Planted::new(&[10, 10, 10], 2, Some(pairwise_kernel(3)), 200, 7);
-    let mut config = config(Solver::Als, Some(1e-2));
+    let mut config = config(Solver::Als, Choice::Fixed(1e-2));
     config.tolerance = 0.0;
     config.sweeps = Some(400);
-    let fit = fit(observations(&planted), &config, &mut Silent).unwrap();
+    let fit = fit::<f64>(observations(&planted), &config, &mut NoObserver).unwrap();
     assert_eq!(fit.sweeps, 400);
 }

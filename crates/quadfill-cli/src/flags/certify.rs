@@ -6,10 +6,10 @@ use clap::Args;
 
 use super::reading::DataFlags;
 
-/// Tell how far a fit is from the best possible one
+/// Bound how far a fit is from the best possible one
 ///
-/// Bounds how much lower the objective of the fit could be, over factors of any rank. It speaks of the
-/// objective (data, penalty, all other terms), not of the truth: with few observations a small rank
+/// Bounds how much lower the objective of the fit could be, over factors of any rank. It is about
+/// the objective (data, penalty, all other terms), not about the truth: with few observations a small rank
 /// may be right although a larger one fits better. For quadratic models; CP has no such bound.
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -21,7 +21,7 @@ pub(crate) struct CertifyFlags {
     pub(crate) model: PathBuf,
     /// The data that it was fitted to, `-` for standard input
     pub(crate) data: PathBuf,
-    /// Look for the smallest curvature, too: is it a local minimum or a saddle?
+    /// Also estimate the smallest curvature: is it a local minimum or a saddle?
     #[arg(long)]
     pub(crate) curvature: bool,
     #[command(flatten)]

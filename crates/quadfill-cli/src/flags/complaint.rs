@@ -1,4 +1,4 @@
-//! One sentence for flags that make no sense.
+//! One-sentence messages for flags that cannot be used.
 
 use clap::CommandFactory;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -14,7 +14,7 @@ pub(crate) enum Refusal {
     Wrong(String),
 }
 
-/// Turns the parser's report into a sentence with the way out.
+/// Turns the parser's report into one sentence that says what to do.
 pub(crate) fn refusal(error: &clap::Error, arguments: &[String]) -> Refusal {
     let help = match command_of(arguments) {
         Some(command) => format!("see `quadfill {command} --help`"),
@@ -37,7 +37,7 @@ pub(crate) fn refusal(error: &clap::Error, arguments: &[String]) -> Refusal {
         }
         ErrorKind::InvalidSubcommand => {
             let command = text(ContextKind::InvalidSubcommand).unwrap_or_default();
-            format!("`{command}` is no command: choose {}", names_beside(arguments).join(", "))
+            format!("`{command}` is not a command: choose {}", names_beside(arguments).join(", "))
         }
         ErrorKind::UnknownArgument => match text(ContextKind::SuggestedArg) {
             Some(near) => format!("there is no `{flag}`: did you mean `{near}`?"),
@@ -85,7 +85,7 @@ fn command_names() -> Vec<String> {
     Cli::command().get_subcommands().map(|command| command.get_name().to_owned()).collect()
 }
 
-/// The commands of the command that was given, or all where it has none.
+/// The subcommands of the given command, or all commands where it has none.
 fn names_beside(arguments: &[String]) -> Vec<String> {
     let all = Cli::command();
     let given = command_of(arguments).and_then(|name| all.find_subcommand(name).cloned());

@@ -8,7 +8,7 @@ use super::reading::ReadingFlags;
 
 /// Compare predictions with known values
 ///
-/// Rows with labels that the model does not know count, too: what is known of them is used.
+/// Rows with labels that the model does not know count too: their other labels are used.
 ///
 /// With --rank-mode every row is a right answer, whatever its value: its label in that mode is ranked
 /// among all labels. Labels that are right answers to the same question, in TEST or in the files of

@@ -10,8 +10,8 @@ use super::values;
 /// Show where a prediction comes from
 ///
 /// The summands of the prediction, which add up to it exactly. With --data, for each label also the
-/// observations that moved the prediction most: by how much it is higher than if the label had been
-/// fitted without that observation, all other labels staying as they are.
+/// observations with the largest effect on the prediction: by how much it is higher than if the label
+/// had been fitted without that observation, all other labels unchanged.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

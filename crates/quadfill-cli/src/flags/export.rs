@@ -7,7 +7,7 @@ use clap::Args;
 /// Write the vectors of a mode for other programs
 ///
 /// Prints how to query them: a prediction is the inner product of a label's vector with one made of
-/// the vectors of the other labels, plus something that is the same for all labels. So one index for
+/// the vectors of the other labels, plus a constant that is the same for all labels. So one index for
 /// inner products serves every context.
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -22,8 +22,8 @@ pub(crate) struct ExportFlags {
     /// The mode
     #[arg(long, value_name = "MODE", required_unless_present = "all_modes")]
     pub(crate) mode: Option<String>,
-    /// For every label its rows in all modes one after the other, brought to unit length: vectors to
-    /// compare by their angles, where modes have the same labels
+    /// For every label its rows in all modes, concatenated and normalised: vectors to compare by
+    /// their angles, where modes have the same labels
     #[arg(long, conflicts_with = "mode")]
     pub(crate) all_modes: bool,
     /// The file to write: .npy, .csv, .parquet, or .vec or .txt for word2vec

@@ -6,10 +6,10 @@ use clap::Args;
 
 use super::reading::ObservedFlags;
 
-/// Give new labels their vectors without fitting anew
+/// Compute vectors for new labels without a new fit
 ///
 /// Labels in NEW that the model does not know get vectors from their observations, by the same
-/// equations as in a fit. Nothing else moves, and rows of NEW without a new label are left out.
+/// equations as in a fit. Nothing else changes, and rows of NEW without a new label are ignored.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -27,10 +27,10 @@ pub(crate) struct FoldInFlags {
     pub(crate) reading: ObservedFlags,
 }
 
-/// Learn on from a model with more data
+/// Continue the fit of a model with more data
 ///
-/// Goes on from the model on all of DATA, old and new, with the same penalty and offsets, until the
-/// objective stops falling. New labels are folded in first.
+/// Continues from the model on all of DATA, old and new, with the same penalty and biases, until the
+/// objective stops decreasing. New labels are folded in first.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -38,7 +38,7 @@ Examples:
 pub(crate) struct UpdateFlags {
     /// The model
     pub(crate) model: PathBuf,
-    /// All data to learn from, the old ones too
+    /// All data to fit, including the old data
     #[arg(required = true)]
     pub(crate) data: Vec<PathBuf>,
     /// The model to write

@@ -1,4 +1,4 @@
-//! What can be typed: parsed as it stands, and resolved once into what the commands work with.
+//! The command line: parsed as it is, then resolved once into what the commands work with.
 
 mod certify;
 mod complaint;
@@ -16,6 +16,7 @@ mod reproduce;
 mod sampling;
 mod synth;
 mod top;
+mod translate;
 mod values;
 mod words;
 
@@ -25,27 +26,26 @@ pub(crate) use demo::DemoFlags;
 pub(crate) use evaluate::EvaluateFlags;
 pub(crate) use explain::ExplainFlags;
 pub(crate) use export::ExportFlags;
-pub(crate) use fit::{FitFlags, FitPlan, MOST_CONVEX_COLUMNS, PLAIN_RANK, Precision, TestSource};
+pub(crate) use fit::{FitFlags, FitPlan, Negatives, TestSource};
 pub(crate) use inspect::InspectFlags;
 pub(crate) use learn::{FoldInFlags, UpdateFlags};
-pub(crate) use model::{ModelChoice, describe};
 pub(crate) use predict::PredictFlags;
 pub(crate) use reproduce::{ReproduceFlags, ReproducePart, ReproducePlan};
 pub(crate) use synth::{SynthFlags, SynthPlan};
 pub(crate) use top::{OrderName, TopFlags};
-pub(crate) use values::Alpha;
+pub(crate) use translate::sentence;
 pub(crate) use words::{WordsCommand, WordsCountFlags, WordsEvaluateFlags, WordsFlags};
 
 use clap::{Args, Parser, Subcommand};
 
 const EXAMPLES: &str = "\
 Examples:
-  quadfill demo                                    see it work on made-up data
+  quadfill demo                                    see it work on synthetic data
   quadfill fit ratings.csv -o model --rank 10      learn from rows of labels and a value
   quadfill predict model wanted.csv -o filled.csv  fill in the cells that are asked for
   quadfill evaluate model test.csv                 compare with known values
   quadfill top model --given user=42 --mode movie  find the best labels
-  quadfill certify model ratings.csv               tell how far the fit is from the best possible";
+  quadfill certify model ratings.csv               bound the distance to the best possible fit";
 
 /// Fill in the missing entries of sparse multi-way data.
 ///
@@ -74,13 +74,13 @@ pub(crate) struct GlobalFlags {
     /// Print exactly one JSON object on standard output
     #[arg(long, global = true)]
     pub(crate) json: bool,
-    /// Say nothing but errors and what was asked for
+    /// Print only errors and what was asked for
     #[arg(short, long, global = true)]
     pub(crate) quiet: bool,
-    /// Threads to work with, all cores by default; results do not depend on it
+    /// Number of threads, all cores by default; results do not depend on it
     #[arg(long, global = true, value_name = "N", value_parser = values::count, allow_negative_numbers = true)]
     pub(crate) threads: Option<usize>,
-    /// Decides everything that is random
+    /// The random seed
     #[arg(long, global = true, value_name = "N", default_value = "0", value_parser = values::seed, allow_negative_numbers = true)]
     pub(crate) seed: u64,
 }
@@ -107,7 +107,7 @@ pub(crate) enum Command {
 
 /// Print completions for a shell
 ///
-/// Put what it prints where your shell looks for completions.
+/// Save the output where your shell looks for completions.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

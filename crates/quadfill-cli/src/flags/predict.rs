@@ -13,8 +13,8 @@ use super::values;
 /// not know, the rest of the row is used; a column `unknown` then marks such rows with 1.
 ///
 /// With --interval columns `lower` and `upper` bound what a new observation would be, with that
-/// probability: from the normal equations of the rows, assuming that the noise is independent, alike
-/// everywhere and about normal, that the model is right, and that the fit is at its optimum. A model
+/// probability: from the normal equations of the rows, assuming that the noise is independent,
+/// homoscedastic and about normal, that the model is right, and that the fit is at its optimum. A model
 /// of --solver gibbs needs no --data: its bounds come from its draws.
 #[derive(Debug, Args)]
 #[command(after_help = "\

@@ -1,4 +1,4 @@
-//! Flags that say how a file is read; what is left out is found out from the file.
+//! Flags that say how a file is read; what is left out is detected from the file.
 
 use std::path::PathBuf;
 
@@ -17,37 +17,37 @@ pub(crate) struct ReadingFlags {
     /// The column of the values, by name or number; the last one by default
     #[arg(long, value_name = "COLUMN")]
     value: Option<String>,
-    /// What separates fields: any text, tab, space or whitespace; found out by default
-    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    /// What separates fields: any text, tab, space or whitespace; detected by default
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true, hide_short_help = true)]
     delimiter: Option<String>,
-    /// The first row holds names; found out by default
-    #[arg(long, overrides_with = "no_header")]
+    /// The first row holds names; detected by default
+    #[arg(long, overrides_with = "no_header", hide_short_help = true)]
     header: bool,
     /// The first row holds data
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     no_header: bool,
-    /// delimited, tns, npy, npz, parquet or mat; by the ending of the file's name by default
-    #[arg(long, value_name = "NAME")]
+    /// delimited, tns, npy, npz, parquet or mat; from the file name by default
+    #[arg(long, value_name = "NAME", hide_short_help = true)]
     format: Option<String>,
-    /// An .npy array of the same shape as a dense one; cells where it is zero are missing
-    #[arg(long, value_name = "FILE")]
+    /// A mask for a dense array: an .npy array of the same shape, zero where cells are missing
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     mask: Option<PathBuf>,
     /// The variable of a .mat file; the only array by default
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", hide_short_help = true)]
     variable: Option<String>,
 }
 
-/// How observations are read that go with a model, which knows the bins.
+/// How observations for a model are read; the model has the bins.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Reading")]
 pub(crate) struct ObservedFlags {
     #[command(flatten)]
     rows: ReadingFlags,
     /// The column of weights; without it every row counts 1
-    #[arg(long, value_name = "COLUMN")]
+    #[arg(long, value_name = "COLUMN", hide_short_help = true)]
     weight: Option<String>,
     /// What to do with a cell that is given more than once
-    #[arg(long, value_name = "WHAT", value_enum, default_value = "error")]
+    #[arg(long, value_name = "WHAT", value_enum, default_value = "error", hide_short_help = true)]
     on_duplicate: Duplicates,
 }
 

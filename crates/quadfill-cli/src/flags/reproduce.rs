@@ -8,10 +8,11 @@ use quadfill_lab::experiment::{self, Effort, Experiment, Extent, Given};
 
 use super::values;
 
-/// Measure the paper's experiments again
+/// Rerun the paper's experiments
 ///
-/// Makes tensors with a known truth, or takes your data, fits them, and leaves results.json, results.csv, charts as SVG and
-/// PNG, and one report.html that says what was asked, what the paper found and what was measured.
+/// Makes tensors with a known truth, or uses your data, fits them, and writes results.json, results.csv,
+/// charts as SVG and PNG, and one report.html that says what was asked, what the paper found and what was
+/// measured.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Experiments:
@@ -36,7 +37,7 @@ Experiments on data that you have:
                 and in word-eval/ analogies (files with `analog` in their names) and similarities (all others);
                 --full has windows in all orders as well
 
-Finished cells are kept in cells.jsonl as they finish, and a run that was stopped goes on from there
+Finished cells are kept in cells.jsonl as they finish, and a run that was stopped resumes from there
 with the same command. --quick keeps none.
 
 Examples:
@@ -49,13 +50,13 @@ Examples:
 pub(crate) struct ReproduceFlags {
     /// The experiment, or `all`
     name: String,
-    /// The folder to leave everything in; reproduce/NAME by default
+    /// The folder to write everything to; reproduce/NAME by default
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// The folder or file of the data, for experiments on data that you have
     #[arg(long, value_name = "PATH")]
     data: Option<PathBuf>,
-    /// Make an image smaller: squares of N x N pixels become one
+    /// Downsample an image: squares of N x N pixels become one
     #[arg(long, value_name = "N", value_parser = values::count, allow_negative_numbers = true)]
     downsample: Option<usize>,
     /// Small tensors and few repetitions: minutes for all experiments
@@ -69,7 +70,7 @@ pub(crate) struct ReproduceFlags {
     seeds: Option<usize>,
 }
 
-/// An experiment and where it leaves what it finds.
+/// An experiment and where its results are written.
 pub(crate) struct ReproducePart {
     pub(crate) experiment: Box<dyn Experiment>,
     pub(crate) folder: PathBuf,
@@ -124,7 +125,7 @@ impl ReproduceFlags {
             })
             .collect();
         if parts.is_empty() {
-            bail!("`{}` is no experiment: choose {} or all", self.name, known.join(", "));
+            bail!("`{}` is not an experiment: choose {} or all", self.name, known.join(", "));
         }
         let effort = match (self.quick, self.full) {
             (true, _) => Effort::Quick,

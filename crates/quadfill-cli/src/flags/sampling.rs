@@ -1,4 +1,4 @@
-//! `--burn-in`, `--samples`, `--thin`, `--chains`: how a posterior is drawn from.
+//! `--burn-in`, `--samples`, `--thin`, `--chains`: how the posterior is sampled.
 
 use clap::Args;
 use quadfill::solve::Sampling;
@@ -10,16 +10,16 @@ use super::values;
 #[command(next_help_heading = "Sampling (--solver gibbs)")]
 pub(super) struct SamplingFlags {
     /// Sweeps of every chain before its draws count; 100 by default
-    #[arg(long, value_name = "N", value_parser = values::natural, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = values::natural, allow_negative_numbers = true, hide_short_help = true)]
     burn_in: Option<usize>,
     /// Draws of every chain after that; 300 by default
-    #[arg(long, value_name = "N", value_parser = values::count, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = values::count, allow_negative_numbers = true, hide_short_help = true)]
     samples: Option<usize>,
     /// Keep every Nth draw; by default about 50 in all, or more if they fit into 16 MB
-    #[arg(long, value_name = "N", value_parser = values::count, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = values::count, allow_negative_numbers = true, hide_short_help = true)]
     thin: Option<usize>,
-    /// Chains, each with a start and random numbers of its own; 1 by default
-    #[arg(long, value_name = "N", value_parser = values::count, allow_negative_numbers = true)]
+    /// Number of chains, each with its own start and random numbers; 1 by default
+    #[arg(long, value_name = "N", value_parser = values::count, allow_negative_numbers = true, hide_short_help = true)]
     chains: Option<usize>,
 }
 
@@ -34,7 +34,7 @@ impl SamplingFlags {
         }
     }
 
-    /// The first of these flags that was given: only a sampler can follow it.
+    /// The first of these flags that was given; they are for the sampler only.
     pub(super) fn given(&self) -> Option<&'static str> {
         [
             (self.burn_in, "--burn-in"),

@@ -4,11 +4,11 @@ use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 use clap::Args;
-use quadfill::model::ModelSpec;
+use quadfill::model::{ModelKind, ModelSpec};
 
-use super::model::{ModelChoice, ModelFlags};
+use super::model::ModelFlags;
 use super::values;
-use crate::places;
+use crate::paths;
 use quadfill_lab::planted::{Coverage, Recipe, Shape};
 
 /// Make data from known factors
@@ -32,7 +32,7 @@ pub(crate) struct SynthFlags {
     /// How many cells to write
     #[arg(short = 'm', long, value_name = "M", value_parser = values::count, allow_negative_numbers = true)]
     observations: usize,
-    /// Deviation of the noise on the values, relative to their root mean square
+    /// Standard deviation of the noise on the values, relative to their root mean square
     #[arg(long, value_name = "SHARE", default_value = "0", value_parser = values::amount, allow_negative_numbers = true)]
     noise: f64,
     /// The file to write, .tns or .csv
@@ -45,7 +45,7 @@ pub(crate) struct SynthFlags {
     #[arg(long, value_name = "M", value_parser = values::count, allow_negative_numbers = true, requires = "test")]
     test_observations: Option<usize>,
     /// Draw until every label has this many observations; as many as the rank by default, or fewer
-    /// where that is out of reach
+    /// where that is impossible
     #[arg(long, value_name = "K", value_parser = values::natural, allow_negative_numbers = true)]
     min_per_label: Option<usize>,
 }
@@ -58,18 +58,18 @@ pub(crate) struct SynthPlan {
     pub(crate) test: Option<PathBuf>,
 }
 
-/// Test cells where nothing else is said.
+/// The default number of test cells.
 const TEST_OBSERVATIONS: u128 = 20_000;
 
 impl SynthFlags {
     pub(crate) fn resolve(&self, seed: u64) -> Result<SynthPlan> {
         let model = self.model.resolve()?;
-        if model == ModelChoice::Learned {
+        if model == ModelKind::Learned {
             bail!(
                 "data have a kernel before it is learned: choose another --model, or write a --kernel"
             );
         }
-        let spec: ModelSpec = model.spec(self.dims.len(), self.rank)?;
+        let spec = ModelSpec::new(model.interaction(self.dims.len())?, self.dims.len(), self.rank);
         spec.check(&self.dims)?;
         let shape = Shape::new(&self.dims)?;
         for file in std::iter::once(&self.output).chain(&self.test) {
@@ -79,7 +79,7 @@ impl SynthFlags {
                     file.display()
                 );
             }
-            places::check_file(file)?;
+            paths::check_file(file)?;
         }
         if self.test.as_ref() == Some(&self.output) {
             bail!("{}: -o and --test are the same file: choose two names", self.output.display());

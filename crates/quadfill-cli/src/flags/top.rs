@@ -22,7 +22,7 @@ Examples:
 pub(crate) struct TopFlags {
     /// The model
     pub(crate) model: PathBuf,
-    /// The mode whose labels are wanted
+    /// The mode whose labels are ranked
     #[arg(long, value_name = "MODE")]
     pub(crate) mode: String,
     /// The labels of all other modes: user=42,week=7

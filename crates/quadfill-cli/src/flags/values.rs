@@ -1,56 +1,52 @@
-//! Readers of single flag values, with messages that say what to write instead.
+//! Parsers of single flag values, with messages that say what to write instead.
+
+use quadfill::solve::Choice;
 
 /// A whole number above zero.
-pub(super) fn count(text: &str) -> Result<usize, String> {
+pub(crate) fn count(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(number) if number > 0 => Ok(number),
         _ => Err("give a whole number above 0".to_owned()),
     }
 }
 
-/// Columns of the factors: a whole number above zero, or `None` for `auto`.
-pub(super) fn rank(text: &str) -> Result<Option<usize>, String> {
+/// Columns of the factors: a whole number above zero, or `auto`.
+pub(crate) fn rank(text: &str) -> Result<Choice<usize>, String> {
     match text {
-        "auto" => Ok(None),
-        _ => count(text).map(Some).map_err(|_| "give a whole number above 0, or auto".to_owned()),
+        "auto" => Ok(Choice::Auto),
+        _ => count(text)
+            .map(Choice::Fixed)
+            .map_err(|_| "give a whole number above 0, or auto".to_owned()),
     }
 }
 
 /// A whole number.
-pub(super) fn natural(text: &str) -> Result<usize, String> {
+pub(crate) fn natural(text: &str) -> Result<usize, String> {
     text.parse().map_err(|_| "give a whole number not below 0".to_owned())
 }
 
-/// The seed of what is random.
-pub(super) fn seed(text: &str) -> Result<u64, String> {
+/// A random seed.
+pub(crate) fn seed(text: &str) -> Result<u64, String> {
     text.parse().map_err(|_| "give a whole number not below 0".to_owned())
 }
 
-/// Any number; what is sensible depends on the flag.
-pub(super) fn real(text: &str) -> Result<f64, String> {
+/// Any number; the valid range depends on the flag.
+pub(crate) fn real(text: &str) -> Result<f64, String> {
     text.parse().map_err(|_| "give a number such as 0.1 or 1e-3".to_owned())
 }
 
-/// A number, or nothing for `auto`.
-pub(super) fn real_or_auto(text: &str) -> Result<Alpha, String> {
+/// A number, or `auto`.
+pub(crate) fn real_or_auto(text: &str) -> Result<Choice<f64>, String> {
     match text {
-        "auto" => Ok(Alpha::Auto),
+        "auto" => Ok(Choice::Auto),
         _ => real(text)
-            .map(Alpha::Given)
+            .map(Choice::Fixed)
             .map_err(|_| "give a number such as 0.1, or auto".to_owned()),
     }
 }
 
-/// The size of the true rows.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Alpha {
-    Given(f64),
-    /// Taken from a first fit.
-    Auto,
-}
-
 /// A finite number not below zero.
-pub(super) fn amount(text: &str) -> Result<f64, String> {
+pub(crate) fn amount(text: &str) -> Result<f64, String> {
     match real(text) {
         Ok(number) if number.is_finite() && number >= 0.0 => Ok(number),
         _ => Err("give a number not below 0, such as 0.1".to_owned()),
@@ -58,7 +54,7 @@ pub(super) fn amount(text: &str) -> Result<f64, String> {
 }
 
 /// A probability.
-pub(super) fn level(text: &str) -> Result<f64, String> {
+pub(crate) fn level(text: &str) -> Result<f64, String> {
     match real(text) {
         Ok(level) if level > 0.0 && level < 1.0 => Ok(level),
         _ => Err("give a probability between 0 and 1, such as 0.9".to_owned()),
@@ -66,7 +62,7 @@ pub(super) fn level(text: &str) -> Result<f64, String> {
 }
 
 /// Sizes separated by commas.
-pub(super) fn sizes(text: &str) -> Result<Vec<usize>, String> {
+pub(crate) fn sizes(text: &str) -> Result<Vec<usize>, String> {
     let sizes: Result<Vec<usize>, _> = text.split(',').map(|size| count(size.trim())).collect();
     match sizes {
         Ok(sizes) if !(2..=8).contains(&sizes.len()) => {
@@ -83,14 +79,14 @@ pub(super) fn sizes(text: &str) -> Result<Vec<usize>, String> {
 }
 
 /// Two numbers separated by a comma.
-pub(super) fn pair(text: &str) -> Result<(f64, f64), String> {
+pub(crate) fn pair(text: &str) -> Result<(f64, f64), String> {
     text.split_once(',')
         .and_then(|(first, second)| Some((first.trim().parse().ok()?, second.trim().parse().ok()?)))
         .ok_or_else(|| "give two numbers separated by a comma, such as 20,0.01".to_owned())
 }
 
 /// `NAME=NUMBER`.
-pub(super) fn share(text: &str) -> Result<(String, f64), String> {
+pub(crate) fn share(text: &str) -> Result<(String, f64), String> {
     text.rsplit_once('=')
         .and_then(|(name, share)| Some((name.to_owned(), share.parse().ok()?)))
         .filter(|(name, share)| !name.is_empty() && *share > 0.0 && *share < 1.0)

@@ -1,4 +1,4 @@
-//! A fit of made-up data, from nothing to a summary.
+//! A fit of synthetic data, from its generation to a summary.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,14 +11,14 @@ use serde::Serialize;
 use super::{fit, synth};
 use crate::flags::{FitPlan, SynthPlan};
 use crate::output::Output;
-use crate::places;
+use crate::paths;
 use crate::report::{grouped, number, sparkline};
 use quadfill_lab::planted::{Coverage, Recipe, Shape};
 
 const SIZE: usize = 200;
 const RANK: usize = 5;
 /// Observations per label and column: three is about the number of free parameters.
-const PLENTY: usize = 4;
+const CELLS_PER_UNKNOWN: usize = 4;
 const SUMMARY: &str = "summary.txt";
 
 #[derive(Debug, Serialize)]
@@ -30,10 +30,10 @@ struct DemoReport {
 }
 
 pub(super) fn run(folder: &Path, seed: u64, output: Output) -> Result<()> {
-    places::check_own_folder(folder, SUMMARY)?;
+    paths::check_own_folder(folder, SUMMARY)?;
     fs::create_dir_all(folder)?;
     let shape = Shape::new(&[SIZE; 3])?;
-    let given = PLENTY * SIZE * RANK;
+    let given = CELLS_PER_UNKNOWN * SIZE * RANK;
     let cells = shape.cells();
     let plan = SynthPlan {
         recipe: Recipe {
@@ -83,7 +83,7 @@ The error on the given cells along the path, as the penalty falls:
 
   {first:>9} {curve} {last}
 
-Left in {folder}: train.tns, test.tns, model, {SUMMARY}. To go on:
+Left in {folder}: train.tns, test.tns, model, {SUMMARY}. Next:
 
   quadfill inspect {folder}/model
   quadfill evaluate {folder}/model {folder}/test.tns

@@ -3,50 +3,43 @@
 use std::collections::BTreeMap;
 
 use anyhow::Result;
-use quadfill::apply::{Evaluation, KnownCells, Ranker, Ranking};
-use quadfill::file::Model;
-
+use quadfill::Model;
+use quadfill::apply::{KnownCells, Ranking};
+use quadfill::model::Evaluation;
 use quadfill_io::{QueryValues, ReadOptions, read_query};
 use serde::Serialize;
 
-use super::judge::TestSet;
-use super::tie::find_mode;
+use super::test_set::TestSet;
 use crate::flags::EvaluateFlags;
 use crate::output::Output;
-use crate::places;
+use crate::paths;
 use crate::report::{Lines, grouped, number};
 
 pub(super) fn run(flags: &EvaluateFlags, output: Output) -> Result<()> {
     let mut options = flags.reading.resolve()?;
-    places::check_input(&flags.test)?;
+    paths::check_input(&flags.test)?;
     for file in &flags.filter {
-        places::check_input(file)?;
+        paths::check_input(file)?;
     }
     let model = Model::load(&flags.model)?;
-    options.places.clone_from(&model.notes.places);
+    options.positions.clone_from(&model.source().positions);
     if let Some(modes) = &flags.rank_mode {
         let report = rank(flags, &options, &model, modes)?;
         return output.answer(report.text(), &report);
     }
-    let test = TestSet::read(
-        &flags.test,
-        &options,
-        &model.modes,
-        &model.notes.bins,
-        Some(&model.notes.value),
-    )?;
-    let judged = test.judge(model.predictor());
-    output.answer(text(&judged), &judged)
+    let test = TestSet::read(&flags.test, &options, model.modes(), model.source())?;
+    let evaluation = test.evaluate(&model);
+    output.answer(text(&evaluation), &evaluation)
 }
 
-fn text(judged: &Evaluation) -> Lines {
+fn text(evaluation: &Evaluation) -> Lines {
     let mut lines = Lines::default();
-    lines.add("rmse", number(judged.rmse));
-    lines.add("mse", number(judged.mse));
-    lines.add("mae", number(judged.mae));
-    lines.add("relative error", number(judged.relative_error));
-    lines.add("cells", grouped(judged.count));
-    lines.add("unknown", grouped(judged.unknown));
+    lines.add("rmse", number(evaluation.rmse));
+    lines.add("mse", number(evaluation.mse));
+    lines.add("mae", number(evaluation.mae));
+    lines.add("relative error", number(evaluation.relative_error));
+    lines.add("cells", grouped(evaluation.count));
+    lines.add("unknown", grouped(evaluation.unknown));
     lines
 }
 
@@ -60,25 +53,24 @@ struct RankReport {
 fn rank(
     flags: &EvaluateFlags,
     options: &ReadOptions,
-    model: &Model<f64>,
+    model: &Model,
     modes: &str,
 ) -> Result<RankReport> {
     let read = |file| {
-        read_query(file, options, &model.modes, &model.notes.bins, QueryValues::Ignored)
-            .map(|query| query.indices)
+        read_query(file, options, model.modes(), QueryValues::Ignored).map(|query| query.indices)
     };
     let test = read(&flags.test)?;
-    let filters = flags.filter.iter().map(|file| read(file)).collect::<Result<Vec<_>, _>>()?;
+    let filters = flags.filter.iter().map(read).collect::<Result<Vec<_>, _>>()?;
     let columns: Vec<&[u32]> = test.iter().map(Vec::as_slice).collect();
     let mut by_mode = BTreeMap::new();
     for name in modes.split(',') {
-        let mode = find_mode(&model.modes, name.trim())?;
+        let mode = model.mode_position(name.trim())?;
         let mut known = KnownCells::new(mode);
         for filter in &filters {
             known.add(&filter.iter().map(Vec::as_slice).collect::<Vec<_>>());
         }
-        let ranking = Ranker::new(model.predictor(), mode).ranking(&columns, &known);
-        by_mode.insert(model.modes[mode].name.clone(), ranking);
+        let ranking = model.ranker(mode).ranking(&columns, &known);
+        by_mode.insert(model.modes()[mode].name.clone(), ranking);
     }
     let all: Vec<Ranking> = by_mode.values().copied().collect();
     Ok(RankReport { all: Ranking::together(&all), modes: by_mode })

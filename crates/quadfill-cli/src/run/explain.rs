@@ -1,18 +1,15 @@
 //! Shows where a prediction comes from.
 
-use anyhow::{Result, bail};
-use quadfill::Mode;
-use quadfill::apply::{Part, influences};
-use quadfill::file::Model;
-use quadfill::model::Interaction;
-use quadfill::objective::Objective;
-use quadfill::views::Views;
+use anyhow::Result;
+use quadfill::apply::Part;
+use quadfill::{Mode, Model};
+use quadfill_io::read_for_modes;
 use serde::Serialize;
 
-use super::{labels, observed};
+use super::labels;
 use crate::flags::ExplainFlags;
 use crate::output::Output;
-use crate::places;
+use crate::paths;
 use crate::report::{Lines, number};
 
 #[derive(Debug, Serialize)]
@@ -29,7 +26,7 @@ struct NamedPart {
     value: f64,
 }
 
-/// A past observation that moved the row of a label.
+/// An observation that affected the row of a label.
 #[derive(Debug, Serialize)]
 struct Pull {
     mode: String,
@@ -40,45 +37,27 @@ struct Pull {
 }
 
 pub(super) fn run(flags: &ExplainFlags, output: Output) -> Result<()> {
-    let options = flags.reading.resolve()?;
+    let mut options = flags.reading.resolve()?;
     if let Some(data) = &flags.data {
-        places::check_input(data)?;
+        paths::check_input(data)?;
     }
     let model = Model::load(&flags.model)?;
-    let cell = labels::parse(&model.modes, &flags.cell)?;
-    labels::require_all(&model.modes, &cell, None, "the cell")?;
-    if model.posterior.is_some() && model.spec.interaction == Interaction::Cp {
-        bail!(
-            "the columns of different draws have nothing to do with each other, so a cp model of \
-             --solver gibbs cannot be explained: fit with --solver path"
-        );
-    }
-    if flags.data.is_some() && model.posterior.is_some() {
-        bail!(
-            "what single observations did cannot be told of a model of --solver gibbs: leave --data \
-             out, or fit with --solver path"
-        );
-    }
-    let predictor = model.predictor();
+    options.positions.clone_from(&model.source().positions);
+    let cell = labels::parse(&model, &flags.cell)?;
+    model.require_labels(&cell, None)?;
+    let found = model.explain_cell(&cell)?;
     let mut explanation = Explanation {
-        prediction: predictor.cell(&cell),
-        parts: predictor.parts(&cell).iter().map(|part| named(part, &model.modes)).collect(),
+        prediction: found.prediction,
+        parts: found.parts.iter().map(|part| named(part, model.modes())).collect(),
         observations: Vec::new(),
     };
-    if flags.data.is_some() && model.notes.config.implicit.is_some() {
-        bail!(
-            "what single observations did cannot be told of a model fitted with --implicit: leave \
-             --data out"
-        );
-    }
     if let Some(data) = &flags.data {
-        let views = Views::new(observed::read_known(data, &options, &model)?);
-        let notes = &model.notes;
-        let objective =
-            Objective::new(&views, &model.spec, notes.penalty, notes.config.penalty_scale);
-        for (at, mode) in model.modes.iter().enumerate() {
-            for influence in influences(&objective, predictor, &cell, at).iter().take(flags.most) {
-                let names = influence.cell.iter().zip(&model.modes);
+        let data = std::slice::from_ref(data);
+        let data = read_for_modes(data, &options, model.modes(), model.source())?;
+        let influences = model.influences(data, &cell)?;
+        for (mode, influences) in model.modes().iter().zip(influences) {
+            for influence in influences.iter().take(flags.most) {
+                let names = influence.cell.iter().zip(model.modes());
                 explanation.observations.push(Pull {
                     mode: mode.name.clone(),
                     cell: names
@@ -119,7 +98,7 @@ impl Explanation {
         for pull in &self.observations {
             if pull.mode != mode {
                 mode = &pull.mode;
-                lines.add(format!("by way of {mode}"), "");
+                lines.add(format!("through {mode}"), "");
             }
             lines.add(
                 format!("  {}", pull.cell.join(", ")),

@@ -3,16 +3,15 @@
 use std::path::PathBuf;
 
 use anyhow::{Result, bail};
+use quadfill::Model;
 use quadfill::apply::{Order, Recipe};
-use quadfill::file::Model;
 use quadfill_io::{VectorFormat, Vectors, write_vectors};
 use serde::Serialize;
 
-use super::tie::find_mode;
 use crate::flags::ExportFlags;
 use crate::output::Output;
 use crate::report::{grouped, number};
-use crate::{interrupt, places};
+use crate::{interrupt, paths};
 
 #[derive(Debug, Serialize)]
 struct ExportReport {
@@ -20,7 +19,7 @@ struct ExportReport {
     mode: String,
     labels: usize,
     width: usize,
-    /// Entries that are factors; where vectors are longer, queries have a 1 at the end.
+    /// Entries that are factors; where vectors are longer, queries end with a 1.
     rank: usize,
     metric: &'static str,
     best: Order,
@@ -35,14 +34,14 @@ pub(super) fn run(flags: &ExportFlags, output: Output) -> Result<()> {
             flags.output.display()
         );
     }
-    places::check_file(&flags.output)?;
+    paths::check_file(&flags.output)?;
     let model = Model::load(&flags.model)?;
     let Some(mode) = &flags.mode else {
         return all_modes(&model, flags, output);
     };
-    let at = find_mode(&model.modes, mode)?;
-    let mode = &model.modes[at];
-    let export = model.predictor().export(at);
+    let at = model.mode_position(mode)?;
+    let mode = &model.modes()[at];
+    let export = model.export(at);
     let mut columns: Vec<String> = (1..=export.rank).map(|column| format!("v{column}")).collect();
     columns.resize(export.width, "offset".to_owned());
     let vectors = Vectors {
@@ -54,7 +53,7 @@ pub(super) fn run(flags: &ExportFlags, output: Output) -> Result<()> {
     let whole = interrupt::writing();
     write_vectors(&flags.output, vectors)?;
     drop(whole);
-    let name = |mode: usize| format!("vector({})", model.modes[mode].name);
+    let name = |mode: usize| format!("vector({})", model.modes()[mode].name);
     let mut query = match &export.recipe {
         Recipe::Sum { weights } => weights
             .iter()
@@ -107,8 +106,8 @@ struct JoinedReport {
 }
 
 /// Writes the rows of all modes side by side.
-fn all_modes(model: &Model<f64>, flags: &ExportFlags, output: Output) -> Result<()> {
-    let joined = model.predictor().embeddings(&model.modes)?;
+fn all_modes(model: &Model, flags: &ExportFlags, output: Output) -> Result<()> {
+    let joined = model.embeddings()?;
     let columns: Vec<String> = (1..=joined.width()).map(|column| format!("v{column}")).collect();
     let vectors = Vectors {
         name: "label",
@@ -126,7 +125,7 @@ fn all_modes(model: &Model<f64>, flags: &ExportFlags, output: Output) -> Result<
         metric: "cosine",
     };
     let text = format!(
-        "{} vectors of {} numbers -> {}\nclose in angle: alike",
+        "{} vectors of {} numbers -> {}\nsimilar labels: small angles",
         grouped(report.labels),
         report.width,
         report.output.display()

@@ -1,31 +1,26 @@
 //! Learns a model from data.
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use anyhow::Result;
-use quadfill::Real;
-use quadfill::apply::Evaluation;
 use quadfill::certify::Certificate;
-use quadfill::file::{Fingerprint, Model, checkpoint_path, load_checkpoint};
-use quadfill::model::Offsets;
+use quadfill::model::{Biases, Evaluation, ModelKind};
 use quadfill::observations::Summary;
-use quadfill::solve::{PathPoint, Progress, Sampling, SdpForm, SdpReport, Solver, Status, Theory};
+use quadfill::solve::{PathPoint, Precision, Sampling, SdpForm, SdpReport, Solver, Status, Theory};
+use quadfill::{Model, checkpoint_path};
 use quadfill_io::write_atomically;
-use quadfill_lab::report::{FitStory, Recorder, fit_page};
+use quadfill_report::{FitStory, Recorder, fit_page};
 use serde::Serialize;
 
-use super::judge::in_words;
 use super::prepare::Prepared;
 use super::summary;
+use super::test_set::in_words;
 use super::watch::{Checkpoints, Watcher, checkpoint_interval};
 use crate::clock::Clock;
-use crate::flags::{FitPlan, ModelChoice, Precision, describe};
+use crate::flags::FitPlan;
 use crate::interrupt;
 use crate::output::Output;
-use crate::report::{
-    Lines, counted, grouped, number, offsets_in_words, sparkline, status_in_words,
-};
+use crate::report::{Lines, biases_in_words, counted, grouped, number, sparkline, status_in_words};
 
 #[derive(Debug, Serialize)]
 pub(super) struct FitReport {
@@ -36,7 +31,7 @@ pub(super) struct FitReport {
     #[serde(skip_serializing_if = "Option::is_none")]
     kernel: Option<Vec<Vec<f64>>>,
     rank: usize,
-    offsets: Offsets,
+    biases: Biases,
     penalty: f64,
     status: Status,
     pub(super) sweeps: usize,
@@ -53,7 +48,7 @@ pub(super) struct FitReport {
     draws: Option<Draws>,
     #[serde(skip_serializing_if = "Option::is_none")]
     theory: Option<Theory>,
-    precision: &'static str,
+    precision: Precision,
     seed: u64,
     threads: usize,
     resumed: bool,
@@ -81,126 +76,93 @@ pub(super) fn run(plan: &FitPlan, output: Output) -> Result<()> {
     output.outcome(report.text(), &report)
 }
 
-/// Fits in the precision that was asked for.
+/// Fits, evaluates, and writes the model and the report.
 pub(super) fn fit(plan: &FitPlan, output: Output) -> Result<FitReport> {
-    match plan.precision {
-        Precision::F32 => fit_in::<f32>(plan, output),
-        Precision::F64 => fit_in::<f64>(plan, output),
-    }
-}
-
-fn fit_in<T: Real>(plan: &FitPlan, output: Output) -> Result<FitReport> {
     let interval = checkpoint_interval()?;
     let clock = Clock::start();
-    let prepared = Prepared::<T>::read(plan)?;
-    let (beginning, checkpoints) = beginning(plan, &prepared, interval)?;
+    let Prepared { data, config, test, theory, summary: about } = Prepared::read(plan)?;
     let read_seconds = clock.seconds();
-    let about = prepared.summary();
     output.note(summary::lines(&about));
     summary::warnings(&about).for_each(|warning| output.note(warning));
-    if let Some(theory) = &prepared.theory {
+    if let Some(theory) = &theory {
         output.note(theory_in_words(theory));
     }
 
-    let sampling = match prepared.config.solver {
-        Solver::Gibbs(sampling) => Some(sampling),
-        _ => None,
-    };
     let clock = Clock::start();
-    let Prepared { data, bins, places, value, config, test, theory } = prepared;
-    let (modes, observations) = (data.modes().to_vec(), data.len());
-    // A fit takes the data apart; a page about it looks at them again.
-    let told = plan.report.as_ref().map(|_| data.clone());
+    let checkpoint = checkpoint_path(&plan.output);
+    if !plan.resume {
+        Checkpoints::remove(&checkpoint);
+    }
+    // A fit consumes the data; the report needs them again.
+    let shown = plan.report.as_ref().map(|_| data.clone());
     let cells = test.as_ref().map_or_else(Vec::new, |test| test.columns().to_vec());
+    let checkpoints = Checkpoints::new(checkpoint.clone(), interval);
     let mut watcher = Watcher::new(checkpoints, output, cells);
     let mut recorder = Recorder::new(&mut watcher);
-    let fit = match beginning {
-        Some(progress) => quadfill::solve::resume(data, &config, progress, &mut recorder),
-        None => quadfill::solve::fit(data, &config, &mut recorder),
+    let model = if plan.resume {
+        quadfill::resume(data, &config, &checkpoint, &mut recorder)
+    } else {
+        quadfill::fit_with(data, &config, &mut recorder)
     };
     let steps = recorder.into_steps();
     watcher.finish();
-    let fit = fit?;
+    let model = model?;
+    if model.summary().status == Status::Interrupted {
+        // The checkpoint has the progress: an existing model is not replaced.
+        interrupt::stop();
+    }
     let (seconds, cpu_seconds) = (clock.seconds(), clock.cpu_seconds());
 
-    let draws = fit.posterior.as_ref().zip(sampling).map(|(posterior, sampling)| {
-        let variances = posterior.draws().iter().map(|draw| 1.0 / draw.noise);
-        let kept = posterior.draws().len();
-        Draws { sampling, kept, noise: (variances.sum::<f64>() / kept as f64).sqrt() }
-    });
+    let fitted = model.summary();
     let report = FitReport {
         output: plan.output.clone(),
         report: plan.report.clone(),
-        model: match plan.model {
-            ModelChoice::Learned => "learned".to_owned(),
-            _ => describe(&fit.spec.interaction),
+        model: match config.model {
+            ModelKind::Learned => ModelKind::Learned.to_string(),
+            _ => model.kind().to_string(),
         },
-        kernel: fit.spec.kernel().cloned().map(Into::into),
-        rank: fit.rank(),
-        offsets: fit.spec.offsets,
-        penalty: fit.penalty,
-        status: fit.status,
-        sweeps: fit.sweeps,
+        kernel: model.spec().kernel().cloned().map(Into::into),
+        rank: model.rank(),
+        biases: model.spec().biases,
+        penalty: fitted.penalty,
+        status: fitted.status,
+        sweeps: fitted.sweeps,
         seconds,
         cpu_seconds,
         read_seconds,
-        train: Rmse { rmse: Some(fit.train_rmse) },
-        validation: Rmse { rmse: fit.validation_rmse },
-        test: test.map(|test| match fit.posterior.as_ref().and_then(|p| p.cell_means.as_ref()) {
-            // Over all draws, not only over those that are kept.
-            Some(predictions) => test.judge_predictions(predictions),
-            None => test.judge(fit.predictor()),
-        }),
-        path: fit.path.clone(),
-        sdp: fit.sdp,
-        draws,
+        train: Rmse { rmse: Some(fitted.train_rmse) },
+        validation: Rmse { rmse: fitted.validation_rmse },
+        test: test.map(|test| test.evaluate(&model)),
+        path: fitted.path.clone(),
+        sdp: fitted.sdp,
+        draws: Draws::of(&model),
         theory,
-        precision: T::NAME,
+        precision: fitted.precision,
         seed: config.seed,
         threads: rayon::current_num_threads(),
         resumed: plan.resume,
-        certificate: fit.certificate.clone(),
+        certificate: fitted.certificate.clone(),
         data: about,
     };
-    let page = plan.report.as_ref().zip(told.as_ref()).map(|(path, data)| {
+    let page = plan.report.as_ref().zip(shown.as_ref()).map(|(path, data)| {
         let story = FitStory {
             name: plan.data.display().to_string(),
-            model: report.model.clone(),
             data,
             summary: &report.data,
-            fit: &fit,
+            model: &model,
             steps: &steps,
             test: report.test,
             seconds,
         };
         (path, fit_page(&story).html())
     });
-    let mut model = Model::new(fit, modes, bins, value, observations, &config);
-    model.notes.places = places;
     let _whole = interrupt::writing();
     model.save(&plan.output)?;
     if let Some((path, page)) = page {
         write_atomically(path, |out| out.write_all(page.as_bytes()))?;
     }
-    Checkpoints::remove(&checkpoint_path(&plan.output));
+    Checkpoints::remove(&checkpoint);
     Ok(report)
-}
-
-/// Where the fit begins, if it is not at the beginning, and where it keeps its state.
-fn beginning<T: Real>(
-    plan: &FitPlan,
-    prepared: &Prepared<T>,
-    interval: Duration,
-) -> Result<(Option<Progress<T>>, Checkpoints)> {
-    let path = checkpoint_path(&plan.output);
-    let fingerprint = Fingerprint::new(&prepared.data, &prepared.config);
-    let progress = if plan.resume {
-        Some(load_checkpoint(&path, &fingerprint, &prepared.data.sizes())?)
-    } else {
-        Checkpoints::remove(&path);
-        None
-    };
-    Ok((progress, Checkpoints::new(path, fingerprint, interval)))
 }
 
 impl FitReport {
@@ -212,7 +174,7 @@ impl FitReport {
                 "{} of rank {} with {} -> {}",
                 self.model,
                 self.rank,
-                offsets_in_words(self.offsets),
+                biases_in_words(self.biases),
                 self.output.display()
             ),
         );
@@ -253,10 +215,20 @@ impl FitReport {
 }
 
 impl Draws {
+    fn of(model: &Model) -> Option<Self> {
+        let Solver::Gibbs(sampling) = model.summary().config.solver else {
+            return None;
+        };
+        let noise = model.noise_precisions();
+        let variance = noise.iter().map(|precision| 1.0 / precision).sum::<f64>();
+        let kept = noise.len();
+        Some(Self { sampling, kept, noise: (variance / kept as f64).sqrt() })
+    }
+
     fn in_words(&self, penalty: f64) -> String {
         let Sampling { burn_in, samples, chains, .. } = self.sampling;
         format!(
-            "{} of {} after {} to burn in, {} kept, noise {}, as if the penalty were {}",
+            "{} of {} after {} of burn-in, {} kept, noise {}, equivalent penalty {}",
             grouped(samples),
             counted(chains, "chain"),
             counted(burn_in, "sweep"),
@@ -267,13 +239,13 @@ impl Draws {
     }
 }
 
-/// A kernel as `--kernel` reads it, without the digits that say little.
+/// A kernel in the form that `--kernel` reads, rounded.
 fn kernel_in_words(kernel: &[Vec<f64>]) -> String {
     let row = |row: &Vec<f64>| row.iter().map(|&k| number(k)).collect::<Vec<_>>().join(" ");
     kernel.iter().map(row).collect::<Vec<_>>().join("; ")
 }
 
-/// The theorem's settings and what it says of them.
+/// The theorem's settings and what it guarantees.
 fn theory_in_words(theory: &Theory) -> Lines {
     let mut lines = Lines::default();
     let origin = if theory.estimated { "estimated from a first fit" } else { "as given" };

@@ -3,26 +3,25 @@
 use std::path::Path;
 
 use anyhow::Result;
-use quadfill::file::{Model, is_model};
-use quadfill::model::{ModelSpec, Offsets};
+use quadfill::model::Biases;
 use quadfill::observations::Summary;
-use quadfill::solve::Status;
+use quadfill::solve::{FitConfig, Precision, Rank, Status};
+use quadfill::{Model, is_model};
 use quadfill_io::read;
 use serde::Serialize;
 
 use super::summary;
-use super::tie::tie;
-use crate::flags::{InspectFlags, describe};
+use crate::flags::InspectFlags;
 use crate::output::Output;
-use crate::places;
-use crate::report::{Lines, counted, number, offsets_in_words, status_in_words};
+use crate::paths;
+use crate::report::{Lines, biases_in_words, counted, number, status_in_words};
 
 pub(super) fn run(flags: &InspectFlags, output: Output) -> Result<()> {
     if is_model(&flags.what) {
         let report = ModelReport::new(&Model::load(&flags.what)?);
         return output.answer(report.text(&flags.what), &report);
     }
-    places::check_input(&flags.what)?;
+    paths::check_input(&flags.what)?;
     let about = inspect_data(flags)?;
     let mut text = summary::lines(&about).to_string();
     for warning in summary::warnings(&about) {
@@ -32,23 +31,25 @@ pub(super) fn run(flags: &InspectFlags, output: Output) -> Result<()> {
     output.answer(text, &about)
 }
 
-/// The rank where a model is asked for without one.
+/// The rank of a model that is asked for without one.
 const RANK: usize = 10;
 
 fn inspect_data(flags: &InspectFlags) -> Result<Summary> {
     let options = flags.reading.resolve()?;
-    let model = flags.model.resolve()?;
+    let config = FitConfig {
+        model: flags.model.resolve()?,
+        rank: Rank::Fixed(flags.rank.unwrap_or(RANK)),
+        biases: flags.bias.into(),
+        ties: flags.ties(),
+        ..FitConfig::default()
+    };
     let asked = flags.model.is_given() || flags.rank.is_some() || !flags.tie.is_empty();
-    let data = read::<f64>(&flags.what, &options)?.observations;
+    let data = read(&flags.what, &options)?;
     if !asked {
         return Ok(data.summary());
     }
-    let spec = model
-        .spec(data.modes().len(), flags.rank.unwrap_or(RANK))?
-        .with_offsets(flags.bias.offsets().unwrap_or(Offsets::None));
-    let (data, spec) = tie(data, spec, &flags.tie)?;
-    spec.check(&data.sizes())?;
-    Ok(data.summary_for(spec.rank, spec.degrees_of_freedom(&data.sizes())))
+    let data = config.share_labels(data)?;
+    Ok(config.summarise(&data)?)
 }
 
 #[derive(Debug, Serialize)]
@@ -59,10 +60,10 @@ struct ModelReport {
     rank: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     draws: Option<usize>,
-    offsets: Offsets,
+    biases: Biases,
     modes: Vec<ModeReport>,
     value: String,
-    precision: String,
+    precision: Precision,
     penalty: f64,
     status: Status,
     sweeps: usize,
@@ -84,37 +85,32 @@ struct ModeReport {
 }
 
 impl ModelReport {
-    fn new(model: &Model<f64>) -> Self {
-        let spec: &ModelSpec = &model.spec;
-        let notes = &model.notes;
-        let modes = model.modes.iter().zip(&spec.groups).map(|(mode, &factors)| ModeReport {
+    fn new(model: &Model) -> Self {
+        let (spec, summary) = (model.spec(), model.summary());
+        let modes = model.modes().iter().zip(&spec.groups).map(|(mode, &factors)| ModeReport {
             name: mode.name.clone(),
             labels: mode.labels.len(),
             factors,
-            bin_seconds: notes
-                .bins
-                .iter()
-                .find(|binning| binning.mode == mode.name)
-                .map(|binning| binning.width),
+            bin_seconds: mode.bins.map(|bins| bins.width),
         });
-        let sizes: Vec<usize> = model.modes.iter().map(|mode| mode.labels.len()).collect();
+        let sizes: Vec<usize> = model.modes().iter().map(|mode| mode.labels.len()).collect();
         Self {
-            model: describe(&spec.interaction),
+            model: model.kind().to_string(),
             kernel: spec.kernel().cloned().map(Into::into),
             rank: model.rank(),
-            draws: notes.draws,
-            offsets: spec.offsets,
+            draws: summary.draws,
+            biases: spec.biases,
             modes: modes.collect(),
-            value: notes.value.clone(),
-            precision: notes.precision.clone(),
-            penalty: notes.penalty,
-            status: notes.status,
-            sweeps: notes.sweeps,
-            observations: notes.observations,
+            value: model.source().value.clone(),
+            precision: summary.precision,
+            penalty: summary.penalty,
+            status: summary.status,
+            sweeps: summary.sweeps,
+            observations: summary.observations,
             degrees_of_freedom: spec.clone().with_rank(model.rank()).degrees_of_freedom(&sizes),
-            train_rmse: notes.train_rmse,
-            validation_rmse: notes.validation_rmse,
-            seed: notes.config.seed,
+            train_rmse: summary.train_rmse,
+            validation_rmse: summary.validation_rmse,
+            seed: summary.config.seed,
         }
     }
 
@@ -127,8 +123,8 @@ impl ModelReport {
                 path.display(),
                 self.model,
                 self.rank,
-                offsets_in_words(self.offsets),
-                self.precision
+                biases_in_words(self.biases),
+                precision_name(self.precision)
             ),
         );
         for mode in &self.modes {
@@ -169,5 +165,12 @@ impl ModelReport {
             lines.add("held out", format!("rmse {}", number(rmse)));
         }
         lines
+    }
+}
+
+fn precision_name(precision: Precision) -> &'static str {
+    match precision {
+        Precision::F32 => "f32",
+        Precision::F64 => "f64",
     }
 }

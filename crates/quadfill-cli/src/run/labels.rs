@@ -1,32 +1,26 @@
 //! Labels as they are typed: `user=42,week=7`.
 
-use anyhow::{Result, anyhow, bail};
-use quadfill::Mode;
-use quadfill::apply::UNKNOWN;
+use anyhow::{Result, bail};
+use quadfill::{Mode, Model};
 
-use super::tie::find_mode;
-
-/// The index of a label, which must be known.
-pub(super) fn find_label(mode: &Mode, label: &str) -> Result<u32> {
-    mode.labels.find(label).ok_or_else(|| {
-        anyhow!(
-            "`{label}` is no label of mode `{}` in this model: check the spelling, or teach it with \
-             `quadfill fold-in`",
-            mode.name
-        )
-    })
+/// The label indices of a cell, [`UNKNOWN`](quadfill::model::UNKNOWN) where a mode is left out.
+pub(super) fn parse(model: &Model, texts: &[String]) -> Result<Vec<u32>> {
+    let pairs = split(model.modes(), texts)?;
+    let given: Vec<(&str, &str)> =
+        pairs.iter().map(|(mode, label)| (mode.as_str(), label.as_str())).collect();
+    Ok(model.find_given(&given)?)
 }
 
-/// Reads labels of modes. A comma separates two of them where a mode and `=` follow it; so labels may
-/// have commas of their own.
-pub(super) fn parse(modes: &[Mode], texts: &[String]) -> Result<Vec<u32>> {
-    let mut labels = vec![UNKNOWN; modes.len()];
+/// Modes and labels. A comma separates two of them where a mode and `=` follow it; so labels may contain
+/// commas.
+fn split(modes: &[Mode], texts: &[String]) -> Result<Vec<(String, String)>> {
+    let mut pairs = Vec::new();
     for text in texts {
         let mut pieces: Vec<String> = Vec::new();
         for piece in text.split(',') {
             let begins = piece
                 .split_once('=')
-                .is_some_and(|(name, _)| find_mode(modes, name.trim()).is_ok());
+                .is_some_and(|(name, _)| Mode::position(modes, name.trim()).is_ok());
             match pieces.last_mut() {
                 Some(last) if !begins => {
                     last.push(',');
@@ -38,33 +32,14 @@ pub(super) fn parse(modes: &[Mode], texts: &[String]) -> Result<Vec<u32>> {
         for piece in pieces {
             let Some((name, label)) = piece.split_once('=') else {
                 bail!(
-                    "`{piece}` is no label of a mode: write MODE=LABEL, such as {}=..",
+                    "`{piece}` is not a label of a mode: write MODE=LABEL, such as {}=..",
                     modes[0].name
                 );
             };
-            let mode = find_mode(modes, name.trim())?;
-            if labels[mode] != UNKNOWN {
-                bail!("mode `{}` is given more than once: give it once", modes[mode].name);
-            }
-            labels[mode] = find_label(&modes[mode], label)?;
+            pairs.push((name.trim().to_owned(), label.to_owned()));
         }
     }
-    Ok(labels)
-}
-
-/// Refuses labels where some mode other than `wanted` has none.
-pub(super) fn require_all(
-    modes: &[Mode],
-    labels: &[u32],
-    wanted: Option<usize>,
-    flag: &str,
-) -> Result<()> {
-    for (at, mode) in modes.iter().enumerate() {
-        if labels[at] == UNKNOWN && Some(at) != wanted {
-            bail!("mode `{0}` is missing: add {0}=LABEL to {flag}", mode.name);
-        }
-    }
-    Ok(())
+    Ok(pairs)
 }
 
 #[cfg(test)]
@@ -78,13 +53,19 @@ mod tests {
             Mode::new("user", Labels::range(50)),
             Mode::new("film", Labels::from_names(["M, the film", "x=y"])),
         ];
-        let parse = |texts: &[&str]| {
-            parse(&modes, &texts.iter().map(|&t| t.to_owned()).collect::<Vec<_>>())
+        let split = |texts: &[&str]| {
+            let texts: Vec<String> = texts.iter().map(|&text| text.to_owned()).collect();
+            super::split(&modes, &texts)
         };
-        assert_eq!(parse(&["user=42,film=M, the film"]).expect("sound"), [42, 0]);
-        assert_eq!(parse(&["film=x=y", "1=3"]).expect("sound"), [3, 1]);
-        assert_eq!(parse(&["film=x=y"]).expect("sound"), [UNKNOWN, 1]);
-        assert!(parse(&["user=1,user=2"]).is_err());
-        assert!(parse(&["42"]).is_err());
+        let pair = |mode: &str, label: &str| (mode.to_owned(), label.to_owned());
+        assert_eq!(
+            split(&["user=42,film=M, the film"]).expect("two labels"),
+            [pair("user", "42"), pair("film", "M, the film")]
+        );
+        assert_eq!(
+            split(&["film=x=y", "1=3"]).expect("two labels"),
+            [pair("film", "x=y"), pair("1", "3")]
+        );
+        assert!(split(&["42"]).is_err());
     }
 }

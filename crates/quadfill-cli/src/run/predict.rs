@@ -1,21 +1,16 @@
 //! Fills in the cells that a file asks for.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Result, bail};
-use quadfill::apply::{DrawIntervals, Intervals};
-use quadfill::file::Model;
-use quadfill::objective::Objective;
-use quadfill::views::Views;
-use quadfill_io::{Predictions, QueryValues, ReadOptions, read_query, write_predictions};
-use rayon::prelude::*;
+use quadfill::Model;
+use quadfill_io::{Predictions, QueryValues, read_for_modes, read_query, write_predictions};
 use serde::Serialize;
 
-use super::observed;
 use crate::flags::PredictFlags;
 use crate::output::Output;
 use crate::report::grouped;
-use crate::{interrupt, places};
+use crate::{interrupt, paths};
 
 #[derive(Debug, Serialize)]
 struct PredictReport {
@@ -30,34 +25,33 @@ pub(super) fn run(flags: &PredictFlags, output: Output) -> Result<()> {
         bail!("with --json the predictions cannot go to standard output, too: name a file with -o");
     }
     let mut options = flags.reading.resolve()?;
-    places::check_input(&flags.query)?;
+    paths::check_input(&flags.query)?;
     if let Some(data) = &flags.data {
-        places::check_input(data)?;
+        paths::check_input(data)?;
     }
     if !to_stdout {
-        places::check_file(&flags.output)?;
+        paths::check_file(&flags.output)?;
     }
     let model = Model::load(&flags.model)?;
-    options.places.clone_from(&model.notes.places);
-    let query =
-        read_query(&flags.query, &options, &model.modes, &model.notes.bins, QueryValues::Ignored)?;
+    options.positions.clone_from(&model.source().positions);
+    let query = read_query(&flags.query, &options, model.modes(), QueryValues::Ignored)?;
     let columns: Vec<&[u32]> = query.indices.iter().map(Vec::as_slice).collect();
-    let values = model.predictor().cells(&columns);
+    let values = model.predict_cells(&columns);
     let unknown = query.unknown();
-    let half_widths = match (flags.interval, &model.posterior, &flags.data) {
-        (None, ..) => None,
-        (Some(_), Some(_), Some(_)) => {
+    let half_widths = match (flags.interval, &flags.data) {
+        (None, _) => None,
+        (Some(_), Some(_)) if model.is_sampled() => {
             bail!("a model of --solver gibbs has its draws for --interval: leave --data out")
         }
-        (Some(level), Some(posterior), None) => {
-            let intervals = DrawIntervals::new(model.predictor(), posterior);
-            Some(each_cell(&columns, |cell| intervals.half_width(cell, level)))
-        }
-        (Some(level), None, Some(data)) => {
-            Some(half_widths(&model, data, &options, level, &columns)?)
-        }
-        (Some(_), None, None) => {
+        (Some(_), None) if !model.is_sampled() => {
             bail!("--interval needs the data that the model was fitted to: name them with --data")
+        }
+        (Some(level), data) => {
+            let data = data.as_ref().map(|data| {
+                let data = std::slice::from_ref(data);
+                read_for_modes(data, &options, model.modes(), model.source())
+            });
+            Some(model.half_widths(&columns, level, data.transpose()?)?)
         }
     };
     let predictions = Predictions {
@@ -81,32 +75,4 @@ pub(super) fn run(flags: &PredictFlags, output: Output) -> Result<()> {
     }
     let text = format!("{} predictions -> {}", grouped(report.count), flags.output.display());
     output.outcome(text, &report)
-}
-
-/// Half the width of each prediction's interval.
-fn half_widths(
-    model: &Model<f64>,
-    data: &Path,
-    options: &ReadOptions,
-    level: f64,
-    columns: &[&[u32]],
-) -> Result<Vec<f64>> {
-    if model.notes.config.implicit.is_some() {
-        bail!("there are no intervals for a model fitted with --implicit: leave --interval out");
-    }
-    let views = Views::new(observed::read_known(data, options, model)?);
-    let notes = &model.notes;
-    let objective = Objective::new(&views, &model.spec, notes.penalty, notes.config.penalty_scale);
-    let intervals = Intervals::new(&objective, model.predictor())?;
-    Ok(each_cell(columns, |cell| intervals.half_width(cell, level)))
-}
-
-fn each_cell(columns: &[&[u32]], width: impl Fn(&[u32]) -> f64 + Sync) -> Vec<f64> {
-    let rows = 0..columns.first().map_or(0, |column| column.len());
-    rows.into_par_iter()
-        .map(|row| {
-            let cell: Vec<u32> = columns.iter().map(|column| column[row]).collect();
-            width(&cell)
-        })
-        .collect()
 }

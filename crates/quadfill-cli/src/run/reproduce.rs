@@ -1,11 +1,10 @@
-//! Runs experiments and leaves what they find.
+//! Runs experiments and writes their results.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Error, Result, bail};
+use anyhow::{Result, bail};
 use indicatif::{ProgressBar, ProgressStyle};
-use quadfill_io::WriteError;
 use quadfill_lab::LabError;
 use quadfill_lab::experiment::{self, Effort, Experiment, Options, Progress};
 use serde::Serialize;
@@ -16,7 +15,7 @@ use crate::interrupt;
 use crate::output::Output;
 use crate::report::{Lines, grouped, number};
 
-/// What experiments leave.
+/// The files that experiments write.
 const RESULTS: &str = "results.json";
 const REPORT: &str = "report.html";
 const KEPT: &str = "cells.jsonl";
@@ -51,13 +50,13 @@ pub(super) fn run(plan: &ReproducePlan, output: Output) -> Result<()> {
         let all: Vec<&dyn Experiment> =
             plan.parts.iter().map(|part| part.experiment.as_ref()).collect();
         let _whole = interrupt::writing();
-        experiment::write_overview(&all, command, folder).map_err(plain)?;
+        experiment::write_overview(&all, command, folder)?;
     }
     let report = ReproduceReport { experiments, seconds: clock.seconds() };
     output.outcome(report.text(plan), &report)
 }
 
-/// Refuses folders with anything in them that no experiment leaves.
+/// Refuses folders with files that no experiment writes.
 fn check_folder(folder: &Path) -> Result<()> {
     if !folder.exists() {
         return Ok(());
@@ -90,7 +89,7 @@ fn check_folder(folder: &Path) -> Result<()> {
 fn run_part(part: &ReproducePart, plan: &ReproducePlan, output: Output) -> Result<PartReport> {
     let experiment = part.experiment.as_ref();
     fs::create_dir_all(&part.folder)
-        .map_err(|source| plain(LabError::Io { path: part.folder.clone(), source }))?;
+        .map_err(|source| LabError::Io { path: part.folder.clone(), source })?;
     let keeps = plan.extent.effort != Effort::Quick;
     let options = Options {
         extent: plan.extent,
@@ -109,10 +108,9 @@ fn run_part(part: &ReproducePart, plan: &ReproducePlan, output: Output) -> Resul
     if let Some(bar) = bar {
         bar.finish_and_clear();
     }
-    let measured = measured.map_err(plain)?;
+    let measured = measured?;
     let _whole = interrupt::writing();
-    let files =
-        experiment::write(experiment, &measured, &part.command, &part.folder).map_err(plain)?;
+    let files = experiment::write(experiment, &measured, &part.command, &part.folder)?;
     Ok(PartReport {
         experiment: experiment.name(),
         folder: part.folder.clone(),
@@ -144,24 +142,13 @@ fn show(bar: &ProgressBar, progress: Progress) {
     });
 }
 
-/// Seconds, minutes or hours, whichever says it best.
+/// A duration in seconds, minutes or hours.
 fn duration(seconds: f64) -> String {
     let whole = seconds.round() as u64;
     match whole {
         0..90 => format!("{whole} s"),
         90..5400 => format!("{} min", (whole + 30) / 60),
         _ => format!("{:.1} h", seconds / 3600.0),
-    }
-}
-
-/// The error that the rest of the program knows how to put into words.
-fn plain(error: LabError) -> Error {
-    match error {
-        LabError::Fit(error) => error.into(),
-        LabError::Read(error) => error.into(),
-        LabError::Write(error) => error.into(),
-        LabError::Io { path, source } => WriteError { path, source }.into(),
-        other => other.into(),
     }
 }
 

@@ -1,10 +1,10 @@
-//! What the data look like, in words.
+//! A summary of the data, as text.
 
 use quadfill::observations::Summary;
 
 use crate::report::{Lines, counted, grouped, number};
 
-/// The summary as a table, warnings apart.
+/// The summary as a table, without the warnings.
 pub(super) fn lines(summary: &Summary) -> Lines {
     let mut lines = Lines::default();
     let sizes: Vec<String> = summary.modes.iter().map(|mode| mode.labels.to_string()).collect();

@@ -3,11 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
+use quadfill::model::ModelKind;
 use quadfill_io::write_atomically;
 use serde::Serialize;
 
 use crate::clock::Clock;
-use crate::flags::{SynthPlan, describe};
+use crate::flags::SynthPlan;
 use crate::interrupt;
 use crate::output::Output;
 use crate::report::{Lines, grouped};
@@ -39,7 +40,7 @@ pub(super) fn run(plan: &SynthPlan, output: Output) -> Result<()> {
         output: plan.output.clone(),
         test: plan.test.clone(),
         dims: recipe.shape.sizes().to_vec(),
-        model: describe(&recipe.spec.interaction),
+        model: ModelKind::of(&recipe.spec.interaction).to_string(),
         rank: recipe.spec.rank,
         observations: recipe.observations,
         test_observations: recipe.test_observations.unwrap_or(0),
@@ -53,7 +54,7 @@ pub(super) fn run(plan: &SynthPlan, output: Output) -> Result<()> {
     output.outcome(report.text(), &report)
 }
 
-/// Writes what was made, both files or none.
+/// Writes the synthetic data, both files or none.
 pub(super) fn write(plan: &SynthPlan, planted: &Planted) -> Result<()> {
     let _whole = interrupt::writing();
     write_cells(&plan.output, &planted.train)?;

@@ -6,21 +6,20 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use quadfill::Mode;
-use quadfill::apply::{Order, Ranker, Scored, UNKNOWN};
-use quadfill::file::Model;
+use quadfill::apply::{Order, Scored};
+use quadfill::model::UNKNOWN;
+use quadfill::{Mode, Model};
 use quadfill_io::{QueryValues, ReadOptions, read_query};
 use serde::Serialize;
 
 use super::labels;
-use super::tie::find_mode;
-use crate::flags::{OrderName, TopFlags};
+use crate::flags::{OrderName, TopFlags, sentence};
 use crate::output::Output;
-use crate::places;
+use crate::paths;
 use crate::report::{Lines, number};
 
-/// Labels to find where nothing else is said.
-const MOST: usize = 10;
+/// The default number of labels.
+const DEFAULT_COUNT: usize = 10;
 
 #[derive(Debug, Serialize)]
 struct Item {
@@ -41,23 +40,24 @@ struct Answers {
 }
 
 pub(super) fn run(flags: &TopFlags, output: Output) -> Result<()> {
-    let options = flags.reading.resolve()?;
+    let mut options = flags.reading.resolve()?;
     for file in [&flags.batch, &flags.exclude, &flags.candidates].into_iter().flatten() {
-        places::check_input(file)?;
+        paths::check_input(file)?;
     }
     let model = Model::load(&flags.model)?;
-    let mode = find_mode(&model.modes, &flags.mode)?;
+    options.positions.clone_from(&model.source().positions);
+    let mode = model.mode_position(&flags.mode)?;
     let queries = if let Some(file) = &flags.batch {
         read_batch(file, &options, &model, mode)?
     } else {
-        let given = labels::parse(&model.modes, &flags.given)?;
+        let given = labels::parse(&model, &flags.given)?;
         if given[mode] != UNKNOWN {
             bail!("mode `{}` is both given and wanted: leave it out of --given", flags.mode);
         }
-        labels::require_all(&model.modes, &given, Some(mode), "--given")?;
+        model.require_labels(&given, Some(mode))?;
         vec![given]
     };
-    let mut ranker = Ranker::new(model.predictor(), mode);
+    let mut ranker = model.ranker(mode);
     if let Some(order) = flags.order {
         ranker = ranker.with_order(match order {
             OrderName::Highest => Order::Highest,
@@ -65,14 +65,14 @@ pub(super) fn run(flags: &TopFlags, output: Output) -> Result<()> {
         });
     }
     if let Some(file) = &flags.candidates {
-        ranker = ranker.among(&read_candidates(file, &model.modes[mode])?);
+        ranker = ranker.among(&read_candidates(file, &model, mode)?);
     }
-    let k = flags.k.unwrap_or(MOST.min(ranker.len()));
+    let k = flags.k.unwrap_or(DEFAULT_COUNT.min(ranker.len()));
     if k > ranker.len() {
         let what = if flags.candidates.is_some() {
             "there are only".to_owned()
         } else {
-            format!("mode `{}` has only", model.modes[mode].name)
+            format!("mode `{}` has only", model.modes()[mode].name)
         };
         bail!("-k {k}: {what} {} labels to choose from: ask for at most as many", ranker.len());
     }
@@ -84,7 +84,7 @@ pub(super) fn run(flags: &TopFlags, output: Output) -> Result<()> {
     let mut answers: Vec<Answer> = queries
         .iter()
         .zip(found)
-        .map(|(query, found)| answer(&model.modes, mode, query, found))
+        .map(|(query, found)| answer(model.modes(), mode, query, found))
         .collect();
     if flags.batch.is_some() {
         let text = batch_text(&answers);
@@ -102,12 +102,12 @@ pub(super) fn run(flags: &TopFlags, output: Output) -> Result<()> {
 fn read_batch(
     file: &Path,
     options: &ReadOptions,
-    model: &Model<f64>,
+    model: &Model,
     mode: usize,
 ) -> Result<Vec<Vec<u32>>> {
-    let mut others = model.modes.clone();
+    let mut others = model.modes().to_vec();
     others.remove(mode);
-    let query = read_query(file, options, &others, &model.notes.bins, QueryValues::Ignored)?;
+    let query = read_query(file, options, &others, QueryValues::Ignored)?;
     if let Some(row) = (0..query.len()).find(|&row| query.is_unknown(row)) {
         let at = query.indices.iter().position(|column| column[row] == UNKNOWN).unwrap_or(0);
         bail!(
@@ -127,27 +127,29 @@ fn read_batch(
         .collect())
 }
 
-fn read_candidates(file: &Path, mode: &Mode) -> Result<Vec<u32>> {
+fn read_candidates(file: &Path, model: &Model, mode: usize) -> Result<Vec<u32>> {
     let text = fs::read_to_string(file)
-        .with_context(|| format!("{}: this is no list of labels", file.display()))?;
+        .with_context(|| format!("{}: this is not a list of labels", file.display()))?;
     let candidates: Vec<u32> = text
         .lines()
         .map(|line| line.trim_end_matches('\r'))
         .filter(|line| !line.is_empty())
-        .map(|line| labels::find_label(mode, line))
-        .collect::<Result<_>>()
-        .map_err(|error| anyhow::anyhow!("{}: {error}", file.display()))?;
+        .map(|line| model.find_label(mode, line))
+        .collect::<Result<_, _>>()
+        .map_err(|error: quadfill::Error| {
+            anyhow::anyhow!("{}: {}", file.display(), sentence(&error.into()))
+        })?;
     if candidates.is_empty() {
         bail!("{}: there are no candidates: give one label per line", file.display());
     }
     Ok(candidates)
 }
 
-/// For each query the labels that the file of `--exclude` has together with it, rising.
+/// For each query the labels that the file of `--exclude` has together with it, ascending.
 fn excluded(
     flags: &TopFlags,
     options: &ReadOptions,
-    model: &Model<f64>,
+    model: &Model,
     mode: usize,
     queries: &[Vec<u32>],
 ) -> Result<Vec<Vec<u32>>> {
@@ -157,14 +159,17 @@ fn excluded(
     let shared: Vec<usize> = match &flags.exclude_by {
         Some(names) => names
             .split(',')
-            .map(|name| find_mode(&model.modes, name.trim()))
-            .collect::<Result<_>>()?,
-        None => (0..model.modes.len()).filter(|&other| other != mode).collect(),
+            .map(|name| model.mode_position(name.trim()))
+            .collect::<Result<_, _>>()?,
+        None => (0..model.modes().len()).filter(|&other| other != mode).collect(),
     };
     if shared.contains(&mode) {
-        bail!("--exclude-by {}: this mode is the wanted one: name others", model.modes[mode].name);
+        bail!(
+            "--exclude-by {}: this mode is the wanted one: name others",
+            model.modes()[mode].name
+        );
     }
-    let seen = read_query(file, options, &model.modes, &model.notes.bins, QueryValues::Ignored)?;
+    let seen = read_query(file, options, model.modes(), QueryValues::Ignored)?;
     let mut by_key: HashMap<Vec<u32>, Vec<u32>> = HashMap::new();
     for row in 0..seen.len() {
         let label = seen.indices[mode][row];

@@ -1,57 +1,62 @@
 //! Watches a fit: a progress bar for people, checkpoints for the next run.
 
 use std::fs;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 use indicatif::{ProgressBar, ProgressStyle};
-use quadfill::Real;
-use quadfill::file::{Fingerprint, save_checkpoint};
-use quadfill::solve::{Event, Observer, Stage};
+use quadfill::solve::{Checkpoint, Event, Observer, Stage};
 
 use crate::interrupt;
 use crate::output::Output;
 use crate::report::number;
 
-/// Seconds between checkpoints where the environment says nothing.
+/// The default number of seconds between checkpoints.
 const EVERY: f64 = 2.0;
-/// The variable that says something else; 0 keeps every step.
+/// The environment variable that overrides it; 0 saves after every step.
 const EVERY_VARIABLE: &str = "QUADFILL_CHECKPOINT_SECONDS";
 
-/// Where and how often the state of a fit is kept.
+/// Where and how often the state of a fit is saved.
 pub(super) struct Checkpoints {
     path: PathBuf,
-    fingerprint: Fingerprint,
     every: Duration,
     last: Instant,
-    /// How long it took to keep the last one.
+    /// How long it took to save the last one.
     cost: Duration,
     has_failed: bool,
 }
 
 impl Checkpoints {
-    pub(super) fn new(path: PathBuf, fingerprint: Fingerprint, every: Duration) -> Self {
-        interrupt::set_checkpoint(&path);
-        Self {
-            path,
-            fingerprint,
-            every,
-            last: Instant::now(),
-            cost: Duration::ZERO,
-            has_failed: false,
-        }
+    pub(super) fn new(path: PathBuf, every: Duration) -> Self {
+        interrupt::fit_begins(&path);
+        Self { path, every, last: Instant::now(), cost: Duration::ZERO, has_failed: false }
     }
 
-    /// Large ones, such as those with many draws, must not take up the time of the fit.
+    /// Large checkpoints, such as those with many draws, must not slow the fit down.
     fn is_due(&self) -> bool {
         let rest = if self.every.is_zero() { Duration::ZERO } else { 10 * self.cost };
         self.last.elapsed() >= self.every.max(rest)
     }
 
-    /// The fit is done and needs none any more.
+    /// Writes one if it is due, or if it is the last.
+    fn keep(&mut self, checkpoint: &Checkpoint<'_>) -> quadfill::Result<()> {
+        if self.has_failed || !(checkpoint.is_last || self.is_due()) {
+            return Ok(());
+        }
+        let begun = Instant::now();
+        let _whole = interrupt::writing();
+        let saved = checkpoint.save(&self.path);
+        self.has_failed = saved.is_err();
+        self.last = Instant::now();
+        self.cost = self.last - begun;
+        saved
+    }
+
+    /// Removes the checkpoint of a finished fit.
     pub(super) fn remove(path: &Path) {
-        // What cannot be removed is replaced by the next fit.
+        // A checkpoint that cannot be removed is replaced by the next fit.
         let _ = fs::remove_file(path);
     }
 }
@@ -72,7 +77,7 @@ pub(super) struct Watcher {
     output: Output,
     checkpoints: Checkpoints,
     bar: Option<ProgressBar>,
-    /// Those of the test data, whose predictions a sampler averages.
+    /// The cells of the test data, whose predictions a sampler averages.
     cells: Vec<Vec<u32>>,
 }
 
@@ -83,6 +88,7 @@ impl Watcher {
 
     /// Clears the bar.
     pub(super) fn finish(self) {
+        interrupt::fit_ends();
         if let Some(bar) = self.bar {
             bar.finish_and_clear();
         }
@@ -96,12 +102,12 @@ fn bar() -> ProgressBar {
     ProgressBar::new(0).with_style(style)
 }
 
-impl<T: Real> Observer<T> for Watcher {
-    fn cells(&self) -> &[Vec<u32>] {
+impl Observer for Watcher {
+    fn tracked_cells(&self) -> &[Vec<u32>] {
         &self.cells
     }
 
-    fn event(&mut self, event: Event<'_, T>) {
+    fn event(&mut self, event: Event<'_>) -> ControlFlow<()> {
         match event {
             Event::Stage { stage, steps } => {
                 if let Some(bar) = &self.bar {
@@ -124,22 +130,14 @@ impl<T: Real> Observer<T> for Watcher {
                     ));
                 }
             }
-            Event::Checkpoint(progress) => {
-                let kept = &mut self.checkpoints;
-                if kept.has_failed || !kept.is_due() {
-                    return;
-                }
-                let begun = Instant::now();
-                let _whole = interrupt::writing();
-                if let Err(error) = save_checkpoint(&kept.path, &kept.fingerprint, progress) {
-                    // A fit without checkpoints is better than none.
-                    kept.has_failed = true;
+            Event::Checkpoint(checkpoint) => {
+                if let Err(error) = self.checkpoints.keep(&checkpoint) {
+                    // A fit without checkpoints is better than no fit.
                     self.output.note(format_args!("warning: no checkpoints are kept: {error}"));
                 }
-                kept.last = Instant::now();
-                kept.cost = kept.last - begun;
             }
         }
+        if interrupt::is_requested() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 }
 
@@ -149,10 +147,10 @@ fn stage_name(stage: Stage) -> &'static str {
         Stage::Trim => "exact",
         Stage::Polish => "polish",
         Stage::Kernel(_) => "kernel",
-        Stage::HoldOut(_) | Stage::Settle => "hold-out",
+        Stage::HoldOut(_) | Stage::EarlyStopping => "hold-out",
         Stage::Refit => "all data",
         Stage::Solve => "solve",
-        Stage::Climb => "add columns",
+        Stage::Staircase => "add columns",
         Stage::Sample => "draw",
     }
 }

@@ -17,7 +17,7 @@ pub(crate) const FILES: &[Case] = &[
     ),
     (
         "fit text.csv -o m",
-        "text.csv, line 3: column `v` holds `high`, which is no number: correct it or choose another column",
+        "text.csv, line 3: column `v` holds `high`, which is not a number: correct it or choose another column",
     ),
     (
         "fit nan.csv -o m",
@@ -37,21 +37,21 @@ pub(crate) const FILES: &[Case] = &[
     ),
     (
         "fit twice.csv -o m",
-        "twice.csv, line 4: cell (1, 2) was given before on line 2: choose what to do with --on-duplicate mean, last or sum",
+        "twice.csv, line 4: cell (1, 2) was given before on line 2: set --on-duplicate to mean, last or sum",
     ),
     ("fit latin.csv -o m", "latin.csv, line 2: the text is not UTF-8: save the file as UTF-8"),
     (
         "fit narrow.csv -o m",
-        "narrow.csv: 1 columns give 0 modes: two or more modes and a value are needed, check --delimiter and --modes",
+        "narrow.csv: 1 column gives 0 modes: two or more modes and a value are needed, check --delimiter and --modes",
     ),
-    ("fit wide.csv -o m", "wide.csv: 10 columns give 9 modes: choose 2 to 8 of them with --modes"),
+    ("fit wide.csv -o m", "wide.csv: 10 columns give 9 modes: choose 2 to 8 columns with --modes"),
     (
         "fit zero.tns -o m",
         "zero.tns, line 2: index `0` in column 1: the indices of a .tns file are whole numbers that start at 1, up to 4294967295",
     ),
     (
         "fit data.xlsx -o m",
-        "data.xlsx: `.xlsx` is no ending Quadfill knows: name the format with --format (delimited, tns, npy, npz, parquet or mat)",
+        "data.xlsx: `.xlsx` is not an ending that Quadfill knows: set --format to delimited, tns, npy, npz, parquet or mat",
     ),
     (
         "fit cut.csv.gz -o m",
@@ -59,7 +59,7 @@ pub(crate) const FILES: &[Case] = &[
     ),
     (
         "fit broken.npy -o m",
-        "broken.npy: this is no sound .npy file: it does not begin as one: write or fetch the file again",
+        "broken.npy: this is not a valid .npy file: it does not begin as one: write or fetch the file again",
     ),
     (
         "fit broken.npz -o m",
@@ -67,11 +67,11 @@ pub(crate) const FILES: &[Case] = &[
     ),
     (
         "fit broken.parquet -o m",
-        "broken.parquet: this is no sound Parquet file: Parquet error: Invalid Parquet file. Corrupt footer: write or fetch the file again",
+        "broken.parquet: this is not a valid Parquet file: Parquet error: Invalid Parquet file. Corrupt footer: write or fetch the file again",
     ),
     (
         "fit broken.mat -o m",
-        "broken.mat: this is no sound MATLAB version 5 file: its header is not that of one: write or fetch the file again",
+        "broken.mat: this is not a valid MATLAB version 5 file: its header is not that of one: write or fetch the file again",
     ),
     (
         "fit weights.csv -o m --weight w",
@@ -83,7 +83,7 @@ pub(crate) const FILES: &[Case] = &[
     ),
     (
         "fit times.csv -o m --bin t=1d",
-        "times.csv, line 2: column `t` holds `noon`, which is no number: correct it or choose another column",
+        "times.csv, line 2: column `t` holds `noon`, which is not a number: correct it or choose another column",
     ),
     (
         "fit good.csv -o m --on-duplicate mean --test nowhere.csv",
@@ -95,7 +95,7 @@ pub(crate) const FILES: &[Case] = &[
     ),
     (
         "fit good.csv -o m --on-duplicate mean --test badval.csv",
-        "badval.csv, line 2: column `stars` holds `many`, which is no number: correct it or choose another column",
+        "badval.csv, line 2: column `stars` holds `many`, which is not a number: correct it or choose another column",
     ),
     ("inspect nowhere.csv", "nowhere.csv: there is no such file: check the name"),
     (
@@ -108,11 +108,11 @@ pub(crate) const FLAGS: &[Case] = &[
     ("", "no command is given: see `quadfill --help`"),
     (
         "frobnicate",
-        "`frobnicate` is no command: choose synth, fit, predict, evaluate, certify, top, explain, export, fold-in, update, inspect, words, demo, reproduce, completions",
+        "`frobnicate` is not a command: choose synth, fit, predict, evaluate, certify, top, explain, export, fold-in, update, inspect, words, demo, reproduce, completions",
     ),
     (
         "reproduce nothing",
-        "`nothing` is no experiment: choose phase, recovery-als, recovery-sdp, convergence, recovery-gd, robustness, timing, kernels, landscape, incoherence, theorem, movielens, hyperspectral, words or all",
+        "`nothing` is not an experiment: choose phase, recovery-als, recovery-sdp, convergence, recovery-gd, robustness, timing, kernels, landscape, incoherence, theorem, movielens, hyperspectral, words or all",
     ),
     (
         "reproduce movielens",
@@ -148,11 +148,11 @@ pub(crate) const FLAGS: &[Case] = &[
     ("fit good.csv -o m --rank", "`--rank <R>` needs a value: see `quadfill fit --help`"),
     ("fit good.csv -o m --rank 0", "--rank 0: give a whole number above 0, or auto"),
     ("fit good.csv -o m --rank ten", "--rank ten: give a whole number above 0, or auto"),
-    ("fit good.csv -o m --rank 5000", "rank 5000 is out of range: choose 1 to 4096"),
+    ("fit good.csv -o m --rank 5000", "--rank is 5000: it must be from 1 to 4096"),
     ("fit good.csv -o m --rank 2 --rank 3", "`--rank <R>` is given more than once: give it once"),
     (
         "fit good.csv -o m --model tucker",
-        "`tucker` is no model: choose pairwise, transe, norms, matrix, cp, learned or pairs:1-2,1-3, or write a --kernel",
+        "--model cannot be tucker: choose pairwise, transe, norms, matrix, cp, learned or pairs:1-2,1-3, or give a kernel",
     ),
     (
         "fit three.csv -o m --model learned --tie 1,3",
@@ -160,23 +160,20 @@ pub(crate) const FLAGS: &[Case] = &[
     ),
     (
         "fit good.csv -o m --model learned --solver gibbs",
-        "--model learned is not for the solvers sdp and gibbs: leave --solver out, or choose another --model",
+        "a kernel cannot be learned by the solvers sdp and gibbs: leave --solver out, or choose another --model",
     ),
     (
         "fit good.csv -o m --model learned --implicit 0.1 --penalty 0.1",
-        "--implicit needs a kernel that is known: choose pairwise, matrix, pairs or cp for --model",
+        "--implicit needs a kernel that is known: --model must be pairwise, matrix, pairs or cp",
     ),
     (
         "fit good.csv -o m --model learned --theory auto",
         "the theorem is about a kernel that is known: leave --theory out or choose another --model",
     ),
-    (
-        "fit good.csv -o m --model pairs:1",
-        "`1` is no pair of modes: pairs are written as pairs:1-2,1-3",
-    ),
+    ("fit good.csv -o m --model pairs:1", "1 is not a pair of modes: write pairs as pairs:1-2,1-3"),
     (
         "fit good.csv -o m --on-duplicate mean --model pairs:1-4",
-        "the pair 1-4 is none of 2 modes: pairs are written as 1-2,1-3",
+        "the pair 1-4 is not a pair of 2 modes: write pairs as 1-2,1-3",
     ),
     (
         "fit good.csv -o m --kernel 0,1;2,0",
@@ -184,24 +181,21 @@ pub(crate) const FLAGS: &[Case] = &[
     ),
     (
         "fit good.csv -o m --kernel 0,x;x,0",
-        "`x` in the kernel is not a number: write it as \"0 .5 .5; .5 0 .5; .5 .5 0\"",
+        "x in the kernel is not a number: write it as \"0 .5 .5; .5 0 .5; .5 .5 0\"",
     ),
     (
         "fit good.csv -o m --on-duplicate mean --kernel 0,1,1;1,0,1;1,1,0",
         "the kernel is for 3 modes but the data have 2: give one row and one column per mode",
     ),
-    ("fit good.csv -o m --penalty -1", "a penalty of -1 makes no sense: give a number not below 0"),
+    ("fit good.csv -o m --penalty -1", "--penalty is -1: it must be a number not below 0"),
     ("fit good.csv -o m --penalty small", "--penalty small: give a number such as 0.1 or 1e-3"),
     ("fit good.csv -o m --penalty-scale rows", "--penalty-scale rows: choose uniform, count"),
     ("fit good.csv -o m --bias all", "--bias all: choose auto, none, mean, modes"),
     (
         "fit good.csv -o m --validation 1.5",
-        "a share of 1.5 cannot be held out: choose a number between 0 and 1, such as 0.1",
+        "--validation is 1.5: it must be a number between 0 and 1, such as 0.1",
     ),
-    (
-        "fit good.csv -o m --tolerance -1",
-        "a tolerance of -1 makes no sense: give a number not below 0",
-    ),
+    ("fit good.csv -o m --tolerance -1", "--tolerance is -1: it must be a number not below 0"),
     ("fit good.csv -o m --path-steps 0", "--path-steps 0: give a whole number above 0"),
     ("fit good.csv -o m --sweeps -3", "--sweeps -3: give a whole number above 0"),
     (
@@ -209,24 +203,27 @@ pub(crate) const FLAGS: &[Case] = &[
         "--solver sgd: choose path, als, gd, lbfgs, gauss-newton, sdp, gibbs",
     ),
     ("fit good.csv -o m --step 0.1", "--step is for --solver gd only: leave it out"),
-    ("fit good.csv -o m --solver gd --step 0", "a step of 0 makes no sense: give a number above 0"),
-    ("fit good.csv -o m --time-limit 0", "a time limit of 0 makes no sense: give seconds above 0"),
+    ("fit good.csv -o m --solver gd --step 0", "--step is 0: it must be a number above 0"),
+    (
+        "fit good.csv -o m --time-limit 0",
+        "--time-limit is 0: it must be a number of seconds above 0",
+    ),
     ("fit good.csv -o m --precision f16", "--precision f16: choose f32, f64"),
     (
         "fit good.csv -o m --incoherence 3",
-        "--incoherence 3: give two numbers separated by a comma, such as 20,0.01",
+        "--row-norm-penalty 3: give two numbers separated by a comma, such as 20,0.01",
     ),
     (
         "fit good.csv -o m --incoherence -1,1",
-        "an incoherence of -1,1 makes no sense: give ALPHA,LAMBDA2 with ALPHA above 0 and LAMBDA2 not below 0",
+        "--row-norm-penalty is -1,1: give alpha, which must be above 0, and lambda2, which must not be below 0",
     ),
     (
         "fit good.csv -o m --perturb --model cp",
-        "--perturb is for quadratic models only: leave it out or choose another --model",
+        "--perturb is for quadratic models only: leave it out, or choose another --model",
     ),
     (
         "fit good.csv -o m --resume",
-        "m.checkpoint: there is no checkpoint to go on from: leave --resume out to begin anew",
+        "m.checkpoint: there is no checkpoint to resume from: leave --resume out to start over",
     ),
     (
         "fit good.csv -o m --resume --solver lbfgs",
@@ -244,27 +241,27 @@ pub(crate) const FLAGS: &[Case] = &[
     ),
     (
         "fit good.csv -o m --solver gibbs --penalty 0.1",
-        "--solver gibbs draws the penalties, too: leave --penalty out",
+        "the solver gibbs also draws the penalties: leave --penalty out",
     ),
     (
         "fit good.csv -o m --solver gibbs --penalty-scale count",
-        "--solver gibbs draws the penalties, too: leave --penalty-scale out",
+        "the solver gibbs also draws the penalties: leave --penalty-scale out",
     ),
     (
         "fit good.csv -o m --solver gibbs --rank auto",
-        "only the solver path finds the rank by itself: give a number, such as --rank 10",
+        "only the solver path chooses the rank automatically: give a number, such as --rank 10",
     ),
     (
         "fit good.csv -o m --solver gibbs --sweeps 10",
-        "--solver gibbs takes --burn-in and --samples: leave --sweeps out",
+        "the solver gibbs takes --burn-in and --samples: leave --sweeps out",
     ),
     (
         "fit good.csv -o m --solver gibbs --perturb",
-        "--solver gibbs has no --incoherence and no --perturb: leave them out",
+        "the solver gibbs has neither --row-norm-penalty nor --perturb: leave them out",
     ),
     (
         "fit good.csv -o m --solver gibbs --implicit 0.1",
-        "--solver gibbs is for observed cells only: leave --implicit or --solver out",
+        "the solver gibbs is for observed cells only: leave --implicit or --solver out",
     ),
     (
         "fit good.csv -o m --solver gibbs --theory auto",
@@ -272,7 +269,7 @@ pub(crate) const FLAGS: &[Case] = &[
     ),
     (
         "fit good.csv -o m --solver gibbs --thin 400",
-        "--thin 400 keeps none of 300 draws: choose a smaller one",
+        "--thin is 400, which keeps none of 300 draws: choose a smaller number",
     ),
     (
         "fit good.csv -o m --solver gibbs --thin 1 --rank 20",
@@ -280,11 +277,11 @@ pub(crate) const FLAGS: &[Case] = &[
     ),
     (
         "fit good.csv -o m --solver gibbs --model transe --on-duplicate mean",
-        "--solver gibbs is for cp and for kernels with zeros on the diagonal: choose --model pairwise, matrix, pairs or cp, or another solver",
+        "the solver gibbs is for cp and for kernels with zeros on the diagonal: set --model to pairwise, matrix, pairs or cp, or choose another --solver",
     ),
     (
         "fit three.csv -o m --solver gibbs --tie 1,2",
-        "--solver gibbs needs factors of their own for every mode: leave --tie out",
+        "the solver gibbs needs factors of their own for every mode: leave --tie out",
     ),
     ("fit good.csv -o m --sdp-form trace", "--sdp-form is for --solver sdp only: leave it out"),
     (
@@ -293,23 +290,23 @@ pub(crate) const FLAGS: &[Case] = &[
     ),
     (
         "fit good.csv -o m --solver sdp --penalty 0",
-        "the objective form of --solver sdp needs a --penalty above 0: give one, or leave --penalty out for exact data",
+        "the objective form of the solver sdp needs a --penalty above 0: give one, or leave --penalty out for exact data",
     ),
     (
         "fit good.csv -o m --solver sdp --sdp-form penalised",
-        "the penalised form of --solver sdp needs alpha and lambda2: give --incoherence ALPHA,LAMBDA2 or --theory ALPHA",
+        "the penalised form of the solver sdp needs alpha and lambda2: give a --row-norm-penalty, or --theory with alpha",
     ),
     (
         "fit good.csv -o m --solver sdp --sdp-form trace --penalty 1",
-        "the trace form of --solver sdp has no penalties: leave --penalty, --incoherence and --perturb out, or choose --sdp-form objective",
+        "the trace form of the solver sdp has no penalties: leave --penalty, --row-norm-penalty and --perturb out, or set --sdp-form to objective",
     ),
     (
         "fit good.csv -o m --solver sdp --bias modes",
-        "the trace form of --solver sdp fits no biases: give a --penalty, or --bias none or mean",
+        "the trace form of the solver sdp fits no biases: give a --penalty, or set --bias to none or mean",
     ),
     (
         "fit good.csv -o m --on-duplicate mean --solver sdp --model cp",
-        "--solver sdp is for quadratic models, which are linear in U U^T: choose another --solver or another --model",
+        "the solver sdp is for quadratic models, which are linear in U U^T: choose another --solver or another --model",
     ),
     (
         "fit good.csv -o m --solver sdp --resume",
@@ -318,7 +315,7 @@ pub(crate) const FLAGS: &[Case] = &[
     ("fit good.csv -o m --theory big", "--theory big: give a number such as 0.1, or auto"),
     (
         "fit good.csv -o m --theory -2",
-        "an alpha of -2 makes no sense: give the largest squared norm of a true row, above 0, or auto",
+        "alpha is -2: --theory needs the largest squared norm of a true row, above 0, or auto",
     ),
     ("fit good.csv -o m --theory 2 --rank 3", "--theory sets the rank: leave --rank out"),
     (
@@ -327,7 +324,7 @@ pub(crate) const FLAGS: &[Case] = &[
     ),
     (
         "fit good.csv -o m --theory 2 --penalty-scale count",
-        "the theorem penalises rows alike: leave --penalty-scale or --theory out",
+        "the theorem penalises all rows equally: leave --penalty-scale or --theory out",
     ),
     (
         "fit good.csv -o m --on-duplicate mean --theory 2 --model cp",
@@ -349,19 +346,19 @@ pub(crate) const FLAGS: &[Case] = &[
     ),
     (
         "fit good.csv -o m --weight stars",
-        "good.csv: 3 columns give 1 modes: two or more modes and a value are needed, check --delimiter and --modes",
+        "good.csv: 3 columns give 1 mode: two or more modes and a value are needed, check --delimiter and --modes",
     ),
     (
         "fit good.csv -o m --bin film",
-        "--bin film: there is no `=`: write COLUMN=WIDTH with a unit s, m, h, d or w, or COLUMN=COUNT",
+        "--bin is film: there is no `=`: write COLUMN=WIDTH with a unit s, m, h, d or w, or COLUMN=COUNT",
     ),
     (
         "fit good.csv -o m --bin film=3y",
-        "--bin film=3y: the unit is not known: write COLUMN=WIDTH with a unit s, m, h, d or w, or COLUMN=COUNT",
+        "--bin is film=3y: the unit is not known: write COLUMN=WIDTH with a unit s, m, h, d or w, or COLUMN=COUNT",
     ),
     (
         "fit good.csv -o m --format xls",
-        "`xls` is no format: choose delimited, tns, npy, npz, parquet or mat",
+        "--format is xls: it must be delimited, tns, npy, npz, parquet or mat",
     ),
     (
         "fit good.csv -o m --on-duplicate first",
@@ -369,7 +366,7 @@ pub(crate) const FLAGS: &[Case] = &[
     ),
     (
         "fit good.csv -o m --on-duplicate mean --tie user",
-        "--tie user: name two or more modes separated by commas",
+        "--tie needs two or more modes in each list, such as head,tail",
     ),
     (
         "fit good.csv -o m --on-duplicate mean --tie user,actor",
@@ -395,7 +392,7 @@ pub(crate) const FLAGS: &[Case] = &[
     ),
     (
         "fit good.csv -o folder",
-        "folder: there is a folder of this name that is no Quadfill model: choose another name or remove it",
+        "folder: there is a folder of this name that is not a Quadfill model: choose another name or remove it",
     ),
     (
         "fit good.csv -o folder/file/m",
@@ -475,7 +472,7 @@ pub(crate) const MODELS: &[Case] = &[
     ),
     (
         "predict good.csv good.csv -o out.csv",
-        "good.csv: this is a file and no model folder: give what `quadfill fit -o` wrote",
+        "good.csv: this is a file and not the folder of a model: give the path that a model was saved to",
     ),
     (
         "predict folder good.csv -o out.csv",
@@ -487,19 +484,19 @@ pub(crate) const MODELS: &[Case] = &[
     ),
     (
         "predict scribbled good.csv -o out.csv",
-        "scribbled/model.json: this is not the description of a model, expected ident at line 1 column 2: the file is damaged, fit the model again or take a sound copy",
+        "scribbled/model.json: this is not the description of a model, expected ident at line 1 column 2: the file is damaged, fit the model again or use an intact copy",
     ),
     (
         "predict future good.csv -o out.csv",
-        "future/model.json: it was written by a newer version of Quadfill (format 99, this one knows up to 2): upgrade Quadfill to open it",
+        "future/model.json: it was written by a newer version of Quadfill (format 99, this one knows up to 3): upgrade Quadfill to open it",
     ),
     (
         "predict short good.csv -o out.csv",
-        "short/model.safetensors: the tensors cannot be read, incomplete metadata, file not fully covered: the file is damaged, fit the model again or take a sound copy",
+        "short/model.safetensors: the tensors cannot be read, incomplete metadata, file not fully covered: the file is damaged, fit the model again or use an intact copy",
     ),
     (
         "predict fewer good.csv -o out.csv",
-        "fewer/labels.jsonl: line 5: a label of mode 0 was expected: the file is damaged, fit the model again or take a sound copy",
+        "fewer/labels.jsonl: line 5: a label of mode 0 was expected: the file is damaged, fit the model again or use an intact copy",
     ),
     ("predict model nowhere.csv -o out.csv", "nowhere.csv: there is no such file: check the name"),
     (
@@ -526,17 +523,17 @@ pub(crate) const MODELS: &[Case] = &[
     ),
     (
         "evaluate model badval.csv",
-        "badval.csv, line 2: column `stars` holds `many`, which is no number: correct it or choose another column",
+        "badval.csv, line 2: column `stars` holds `many`, which is not a number: correct it or choose another column",
     ),
     (
         "evaluate model good.csv --modes user",
-        "good.csv: 1 columns for the modes where the model has 2 modes: give one column per mode of the model, in its order, with --modes",
+        "good.csv: there is 1 column for the modes of the model, which has 2: name one column for each with --modes, in order",
     ),
     ("certify model", "<DATA> is missing: see `quadfill certify --help`"),
     ("certify model nowhere.csv", "nowhere.csv: there is no such file: check the name"),
     (
         "certify product good.csv --on-duplicate mean",
-        "product: no certificate exists for CP: how far such a fit is from the global optimum cannot be told; fit a quadratic model (--model pairwise) for one",
+        "no certificate exists for CP: its objective is not a convex function of anything known, so the distance to the global optimum cannot be bounded; fit a quadratic model, such as pairwise, for one",
     ),
     (
         "certify model strangers.csv",
@@ -544,19 +541,19 @@ pub(crate) const MODELS: &[Case] = &[
     ),
     (
         "certify model three.csv",
-        "the model is for 2 modes but the data have 3: name the right columns with --modes",
+        "three.csv: there are 3 columns for the modes of the model, which has 2: name one column for each with --modes, in order",
     ),
     (
         "fit good.csv -o m --on-duplicate mean --rank auto --solver als",
-        "only the solver path finds the rank by itself: give a number, such as --rank 10",
+        "only the solver path chooses the rank automatically: give a number, such as --rank 10",
     ),
     (
         "fit good.csv -o m --on-duplicate mean --model cp --penalty 0.1",
-        "CP has no certificate by which to find the rank at a given penalty: give a number, such as --rank 10, or leave the penalty out",
+        "CP has no certificate by which to find the rank at a given --penalty: give a --rank, such as 10, or leave --penalty out",
     ),
     (
         "fit good.csv -o m --on-duplicate mean --penalty 0",
-        "without a penalty there is no smallest rank to be certified: give --penalty a number above 0, or leave it out",
+        "without a penalty there is no smallest rank to be certified: --penalty must be above 0, or left out",
     ),
     (
         "inspect lost",
@@ -568,6 +565,6 @@ pub(crate) const MODELS: &[Case] = &[
     ),
     (
         "fit good.csv -o broken --on-duplicate mean --resume",
-        "broken.checkpoint: the checkpoint is broken (header too small): remove it and run the fit without --resume",
+        "broken.checkpoint: the checkpoint is broken (header too small): remove it and fit without --resume",
     ),
 ];

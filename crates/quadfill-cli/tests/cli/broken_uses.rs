@@ -6,12 +6,12 @@ use crate::broken_cases::Case;
 pub(crate) const USES: &[Case] = &[
     (
         "top model --given user=9 --mode film",
-        "`9` is no label of mode `user` in this model: check the spelling, or teach it with `quadfill fold-in`",
+        "`9` is not a label of mode `user` in this model: check the spelling, or add it with `quadfill fold-in`",
     ),
     ("top model --given actor=9 --mode film", "there is no mode `actor`: the modes are user, film"),
     (
         "top model --given 3 --mode film",
-        "`3` is no label of a mode: write MODE=LABEL, such as user=..",
+        "`3` is not a label of a mode: write MODE=LABEL, such as user=..",
     ),
     (
         "top model --given user=1,user=2 --mode film",
@@ -21,10 +21,7 @@ pub(crate) const USES: &[Case] = &[
         "top model --given film=1 --mode film",
         "mode `film` is both given and wanted: leave it out of --given",
     ),
-    (
-        "top three --given mode1=1 --mode mode3 -k 1",
-        "mode `mode2` is missing: add mode2=LABEL to --given",
-    ),
+    ("top three --given mode1=1 --mode mode3 -k 1", "mode `mode2` is missing: add mode2=LABEL"),
     ("top model --mode film", "--given <LABELS> is missing: see `quadfill top --help`"),
     ("top model --given user=1 --mode week", "there is no mode `week`: the modes are user, film"),
     (
@@ -38,7 +35,7 @@ pub(crate) const USES: &[Case] = &[
     ),
     (
         "top model --given user=1 --mode film --candidates other.csv",
-        "other.csv: `user,place` is no label of mode `film` in this model: check the spelling, or teach it with `quadfill fold-in`",
+        "other.csv: `user,place` is not a label of mode `film` in this model: check the spelling, or add it with `quadfill fold-in`",
     ),
     (
         "top model --given user=1 --mode film --candidates nowhere.txt",
@@ -52,7 +49,7 @@ pub(crate) const USES: &[Case] = &[
         "top model --batch strange.csv --mode film -k 1",
         "strange.csv: row 2 has a label of mode `user` that the model does not know: leave it out",
     ),
-    ("explain model user=1", "mode `film` is missing: add film=LABEL to the cell"),
+    ("explain model user=1", "mode `film` is missing: add film=LABEL"),
     ("explain model", "<MODE=LABEL>... is missing: see `quadfill explain --help`"),
     (
         "explain model user=1 film=2 --data nowhere.csv",
@@ -60,7 +57,7 @@ pub(crate) const USES: &[Case] = &[
     ),
     (
         "explain model user=1 film=2 --data strangers.csv",
-        "strangers.csv: the model knows the labels of none of its rows: give the data it was fitted to",
+        "the data and the model have no label in common in every mode: give the data that the model was fitted to",
     ),
     (
         "export model --mode film -o films.pdf",
@@ -73,16 +70,16 @@ pub(crate) const USES: &[Case] = &[
     ),
     (
         "fold-in model good.csv -o m --on-duplicate mean",
-        "the data have no label that the model does not know already: use `quadfill update` to learn from more observations of known labels",
+        "the data have no label that the model does not know already: update the model to learn from more observations of known labels",
     ),
     ("fold-in model nowhere.csv -o m", "nowhere.csv: there is no such file: check the name"),
     (
         "fold-in model strangers.csv -o folder",
-        "folder: there is a folder of this name that is no Quadfill model: choose another name or remove it",
+        "folder: there is a folder of this name that is not a Quadfill model: choose another name or remove it",
     ),
     (
         "update model badval.csv -o m",
-        "badval.csv, line 2: column `stars` holds `many`, which is no number: correct it or choose another column",
+        "badval.csv, line 2: column `stars` holds `many`, which is not a number: correct it or choose another column",
     ),
     (
         "predict model good.csv -o out.csv --interval 1.5 --data good.csv",
@@ -98,19 +95,19 @@ pub(crate) const USES: &[Case] = &[
     ),
     (
         "certify drawn good.csv",
-        "a model of --solver gibbs is a mean of draws and minimises nothing, so there is nothing to certify: fit with --solver path",
+        "a mean of draws minimises nothing, so there is nothing to certify: set --solver to path",
     ),
     (
         "explain drawn user=1 film=1 --data good.csv",
-        "what single observations did cannot be told of a model of --solver gibbs: leave --data out, or fit with --solver path",
+        "the influence of single observations is not known for a mean of draws: set --solver to path",
     ),
     (
         "fold-in drawn strangers.csv -o m",
-        "a model of --solver gibbs is a mean of draws, which cannot be learned on: fit all data again, or fit with --solver path",
+        "a mean of draws cannot be updated: fit all data again, or set --solver to path",
     ),
     (
         "update drawn strangers.csv -o m",
-        "a model of --solver gibbs is a mean of draws, which cannot be learned on: fit all data again, or fit with --solver path",
+        "a mean of draws cannot be updated: fit all data again, or set --solver to path",
     ),
     (
         "evaluate model good.csv --rank-mode week",
@@ -126,15 +123,15 @@ pub(crate) const USES: &[Case] = &[
     ),
     (
         "fit good.csv -o m --implicit 0.1",
-        "with --implicit a --penalty is needed: held-out errors on observed cells cannot choose it, begin with 1e-3",
+        "--implicit needs a --penalty: held-out errors on observed cells cannot choose it, begin with 1e-3",
     ),
     (
         "fit good.csv -o m --implicit -1 --penalty 0.1",
-        "a weight of -1 for unobserved cells makes no sense: give a number above 0",
+        "--implicit is -1: the weight of unobserved cells must be a number above 0",
     ),
     (
         "fit good.csv -o m --implicit 0.1 --penalty 0.1 --model transe",
-        "--implicit is for pairwise, matrix, pairs and cp: use --negatives with this model",
+        "--implicit is for pairwise, matrix, pairs and cp: for models with a diagonal, such as transe, use --negatives",
     ),
     (
         "fit good.csv -o m --implicit 2 --penalty 0.1 --modes user,film --on-duplicate last",
@@ -142,7 +139,7 @@ pub(crate) const USES: &[Case] = &[
     ),
     (
         "fit good.csv -o m --implicit 0.1 --penalty 0.1 --bias modes",
-        "unobserved cells cannot be zeros with offsets: leave --bias out",
+        "--implicit is for models without biases: leave --bias out",
     ),
     (
         "fit good.csv -o m --implicit 0.1 --negatives 3",

@@ -232,7 +232,7 @@ fn a_fit_is_certified_and_certify_says_the_same() {
         "gradient_norm",
         "curvature_min",
         "rank",
-        "incoherence",
+        "coherence",
         "verdict",
         "objective",
     ] {
@@ -331,7 +331,7 @@ fn every_setting_of_fit_is_taken() {
         let fit = place.json(&[&base[..], settings].concat());
         assert!(fit["train"]["rmse"].is_number(), "{settings:?}: {fit}");
         let inspected = place.json(&["inspect", "model"]);
-        for key in ["model", "rank", "offsets", "penalty", "status", "sweeps", "precision"] {
+        for key in ["model", "rank", "biases", "penalty", "status", "sweeps", "precision"] {
             assert_eq!(fit[key], inspected[key], "{settings:?}: {key}");
         }
     }
@@ -355,7 +355,7 @@ fn inspect_shows_data_and_models() {
     );
     place.succeed(&["fit", "train.tns", "-o", "model", "--rank", "2"]);
     let text = place.succeed(&["inspect", "model"]).stdout;
-    assert!(text.contains("pairwise of rank 2 with no offsets"), "{text}");
+    assert!(text.contains("pairwise of rank 2 with no biases"), "{text}");
     let model = place.json(&["inspect", "model"]);
     assert_eq!(model["modes"][1]["labels"], 15);
     assert_eq!(model["degrees_of_freedom"], 89);

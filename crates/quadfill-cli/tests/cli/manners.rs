@@ -101,7 +101,7 @@ fn an_interrupted_fit_says_how_to_go_on() {
     assert_eq!(ended.code, Some(130));
     assert_eq!(
         ended.stderr.lines().last(),
-        Some("quadfill: interrupted: the same command with --resume goes on from here")
+        Some("quadfill: interrupted: the same command with --resume continues from here")
     );
     let names: Vec<_> =
         fs::read_dir(place.path("")).unwrap().map(|e| e.unwrap().file_name()).collect();

@@ -99,7 +99,7 @@ fn explain_adds_up_and_names_observations() {
     assert!(seen.iter().any(|o| o["mode"] == "film" && o["cell"][1] == "f4"), "{told}");
     let text =
         place.succeed(&["explain", "model", "user=u3", "film=f4", "--data", "old.csv"]).stdout;
-    assert!(text.contains("by way of film") && text.contains("leverage"), "{text}");
+    assert!(text.contains("through film") && text.contains("leverage"), "{text}");
 }
 
 #[test]

@@ -114,7 +114,7 @@ fn all_orders_are_counted_alike() {
 
 const WORDS: &[Case] = &[
     ("words", "no command is given: see `quadfill words --help`"),
-    ("words shout", "`shout` is no command: choose count, evaluate"),
+    ("words shout", "`shout` is not a command: choose count, evaluate"),
     ("words count nowhere.txt -o t.tsv", "nowhere.txt: there is no such file: check the name"),
     ("words count folder -o t.tsv", "folder: this is a folder: name a file"),
     ("words count -o t.tsv", "<CORPUS>... is missing: see `quadfill words --help`"),
@@ -122,10 +122,10 @@ const WORDS: &[Case] = &[
         "words count text.txt latin.txt -o t.tsv --vocabulary 2",
         "latin.txt, line 2: the text is not UTF-8: save the file as UTF-8",
     ),
-    ("words count empty.txt -o t.tsv", "empty.txt: there are no words in it: give a plain text"),
+    ("words count empty.txt -o t.tsv", "empty.txt: there are no words: give plain text"),
     (
         "words count empty.txt empty.txt -o t.tsv",
-        "there are no words in these files: give plain texts",
+        "empty.txt, empty.txt: there are no words: give plain text",
     ),
     ("words count text.txt -o t.tsv --vocabulary 0", "--vocabulary 0: give a whole number above 0"),
     (
@@ -134,7 +134,7 @@ const WORDS: &[Case] = &[
     ),
     (
         "words count text.txt -o t.tsv --vocabulary 9999999",
-        "a vocabulary of 9999999 words cannot be counted: choose 1 to 2097152",
+        "--vocabulary is 9999999: it must be 1 to 2097152",
     ),
     (
         "words count text.txt -o t.tsv --vocabulary 1",
@@ -167,11 +167,11 @@ const WORDS: &[Case] = &[
     ),
     (
         "words evaluate text.vec --similarity pairs.txt",
-        "text.vec, line 1: column 3 holds `much`, which is no number: correct it or choose another column",
+        "text.vec, line 1: column 3 holds `much`, which is not a number: correct it or choose another column",
     ),
     (
         "words evaluate good.vec --similarity three.txt",
-        "three.txt, line 1: column 3 holds `c`, which is no number: correct it or choose another column",
+        "three.txt, line 1: column 3 holds `c`, which is not a number: correct it or choose another column",
     ),
     (
         "words evaluate good.vec --analogies three.txt",

@@ -1,22 +1,22 @@
 //! The cells of arrays that hold a value.
 
-use quadfill::{Labels, Mode, Observations, Real};
+use quadfill::{Labels, Mode, Observations};
 
 use super::array::Array;
 use crate::error::{ReadError, Result};
 use crate::options::ReadOptions;
-use crate::table::{Assembled, explain, row_places};
+use crate::table::{explain, row_positions};
 
 /// Cells by their indices from 0.
 #[derive(Debug)]
-pub(crate) struct Cells<T> {
+pub(crate) struct Cells {
     pub sizes: Vec<usize>,
     pub indices: Vec<Vec<u32>>,
-    pub values: Vec<T>,
-    pub weights: Option<Vec<T>>,
+    pub values: Vec<f64>,
+    pub weights: Option<Vec<f64>>,
 }
 
-impl<T: Real> Cells<T> {
+impl Cells {
     /// All cells of a dense array that are neither NaN nor masked out, the last index running
     /// fastest.
     pub(crate) fn of_dense(
@@ -65,8 +65,7 @@ impl<T: Real> Cells<T> {
         let mut cell = Cell::first(array);
         while let Some(()) = cell.there() {
             if let Some(value) = value_at(&cell) {
-                let in_precision = T::from_f64(value);
-                if !in_precision.is_finite() {
+                if !value.is_finite() {
                     return Err(ReadError::NotFinite {
                         file: file.to_owned(),
                         at: format!("cell {:?}", cell.index),
@@ -74,7 +73,7 @@ impl<T: Real> Cells<T> {
                         text: value.to_string(),
                     });
                 }
-                values.push(in_precision);
+                values.push(value);
                 for (column, &index) in indices.iter_mut().zip(&cell.index) {
                     column.push(index as u32);
                 }
@@ -85,12 +84,9 @@ impl<T: Real> Cells<T> {
     }
 
     /// Observations whose labels are the indices, all of each dimension.
-    pub(crate) fn observe(self, file: &str, options: &ReadOptions) -> Result<Assembled<T>> {
-        if let Some(bin) = options.bins.first() {
-            return Err(ReadError::Bin(format!(
-                "{file}: --bin {}: an array has no column of times: leave --bin out",
-                bin.column.text()
-            )));
+    pub(crate) fn observe(self, file: &str, options: &ReadOptions) -> Result<Observations> {
+        if !options.bins.is_empty() {
+            return Err(ReadError::BinsOfArray { file: file.to_owned() });
         }
         let names = mode_names(file, self.sizes.len(), options)?;
         let modes = names
@@ -98,25 +94,21 @@ impl<T: Real> Cells<T> {
             .zip(&self.sizes)
             .map(|(name, &size)| Mode::new(name, Labels::range(size)))
             .collect();
-        let observations =
-            Observations::new(modes, self.indices, self.values, self.weights, options.on_duplicate)
-                .map_err(|error| explain(file, error, row_places))?;
-        Ok(Assembled { observations, bins: Vec::new() })
+        Observations::new(modes, self.indices, self.values, self.weights, options.on_duplicate)
+            .map_err(|error| explain(file, error, |rows| row_positions(file, rows)))
     }
 }
 
-/// The names asked for with `--modes`, in the order of the dimensions, or `mode1..`.
+/// The names asked for, in the order of the dimensions, or `mode1..`.
 fn mode_names(file: &str, dimensions: usize, options: &ReadOptions) -> Result<Vec<String>> {
     match &options.modes {
         None => Ok((1..=dimensions).map(|mode| format!("mode{mode}")).collect()),
         Some(names) if names.len() == dimensions => {
             Ok(names.iter().map(|name| name.text().to_owned()).collect())
         }
-        Some(names) => Err(ReadError::Unsupported {
-            file: file.to_owned(),
-            what: format!("{} modes are named, the array has {dimensions}", names.len()),
-            hint: "name every dimension, in order".to_owned(),
-        }),
+        Some(names) => {
+            Err(ReadError::ArrayModes { file: file.to_owned(), named: names.len(), dimensions })
+        }
     }
 }
 
@@ -126,7 +118,10 @@ pub(crate) fn check_modes(file: &str, dimensions: usize) -> Result<()> {
     }
     Err(ReadError::Unsupported {
         file: file.to_owned(),
-        what: format!("the array has {dimensions} dimensions"),
+        what: format!(
+            "the array has {dimensions} dimension{}",
+            if dimensions == 1 { "" } else { "s" }
+        ),
         hint: "give one with 2 to 8".to_owned(),
     })
 }
@@ -139,7 +134,7 @@ pub(crate) fn too_long(file: &str) -> ReadError {
     }
 }
 
-/// A place in a dense array, walked in C order.
+/// A position in a dense array, walked in C order.
 struct Cell {
     index: Vec<usize>,
     strides: Vec<usize>,

@@ -5,7 +5,7 @@ use std::io::Read;
 
 use super::array::{Array, Element, Order};
 use crate::error::{ReadError, Result};
-use crate::shown::list;
+use crate::escape::{escape, list};
 
 const MATRIX: u32 = 14;
 const COMPRESSED: u32 = 15;
@@ -60,36 +60,29 @@ pub(crate) fn parse_mat(
 
 /// The variable with this name, or the only one that can be meant.
 fn choose(file: &str, mut found: Vec<Variable>, name: Option<&str>) -> Result<Array<'static>> {
-    let unsupported =
-        |what: String, hint: String| ReadError::Unsupported { file: file.to_owned(), what, hint };
     let list = |found: &[Variable]| {
         list(&found.iter().map(|known| known.name.as_str()).collect::<Vec<_>>())
     };
     if let Some(name) = name {
-        return match found.iter().position(|known| known.name == name) {
-            Some(at) => Ok(found.swap_remove(at).array),
-            None if found.is_empty() => Err(unsupported(
-                format!("there is no numeric array `{name}`"),
-                "there is none at all".to_owned(),
-            )),
-            None => Err(unsupported(
-                format!("there is no numeric array `{name}`"),
-                format!("the arrays are {}", list(&found)),
-            )),
-        };
+        match found.iter().position(|known| known.name == name) {
+            Some(at) => return Ok(found.swap_remove(at).array),
+            None if found.is_empty() => {}
+            None => {
+                let (name, available) = (escape(name.as_bytes()), list(&found));
+                return Err(ReadError::NoSuchArray { file: file.to_owned(), name, available });
+            }
+        }
     }
-    // A single number has two dimensions of size 1 in MATLAB; nobody means that one.
+    // A single number has two dimensions of size 1 in MATLAB; it is never the one that is meant.
     found.retain(|known| (2..=8).contains(&known.array.shape.len()) && known.array.len() > 1);
     match found.len() {
-        0 => Err(unsupported(
-            "there is no numeric array with 2 to 8 dimensions".to_owned(),
-            "save one".to_owned(),
-        )),
+        0 => Err(ReadError::Unsupported {
+            file: file.to_owned(),
+            what: "there is no numeric array with 2 to 8 dimensions".to_owned(),
+            hint: "save one".to_owned(),
+        }),
         1 => Ok(found.swap_remove(0).array),
-        _ => Err(unsupported(
-            format!("there are several arrays: {}", list(&found)),
-            "name one with --variable".to_owned(),
-        )),
+        _ => Err(ReadError::SeveralArrays { file: file.to_owned(), available: list(&found) }),
     }
 }
 

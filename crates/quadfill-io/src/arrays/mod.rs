@@ -10,19 +10,17 @@ pub(crate) use cells::Cells;
 
 use std::borrow::Cow;
 
-use quadfill::Real;
-
 use crate::error::Result;
 use crate::options::{Format, ReadOptions};
 use crate::source::Source;
 
 /// The cells of an array file that hold a value.
-pub(crate) fn read_cells<T: Real>(
+pub(crate) fn read_cells(
     file: &str,
     bytes: &[u8],
     format: Format,
     options: &ReadOptions,
-) -> Result<Cells<T>> {
+) -> Result<Cells> {
     let mask = match &options.mask {
         None => None,
         Some(path) => Some(Source::open(path, &ReadOptions::default())?),

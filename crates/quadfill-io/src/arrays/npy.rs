@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::array::{Array, Element, Order};
 use crate::error::{ReadError, Result};
-use crate::shown::shown;
+use crate::escape::escape;
 
 /// Reads one array.
 pub(crate) fn parse_npy<'a>(file: &str, bytes: Cow<'a, [u8]>) -> Result<Array<'a>> {
@@ -15,7 +15,7 @@ pub(crate) fn parse_npy<'a>(file: &str, bytes: Cow<'a, [u8]>) -> Result<Array<'a
     let header = Header::parse(header).map_err(|reason| malformed(reason.to_owned()))?;
     let (element, big_endian) = dtype(&header.descr).ok_or_else(|| ReadError::Unsupported {
         file: file.to_owned(),
-        what: format!("the dtype `{}` is not read", shown(header.descr.as_bytes())),
+        what: format!("the dtype `{}` is not read", escape(header.descr.as_bytes())),
         hint: "save floats of 4 or 8 bytes, integers or booleans".to_owned(),
     })?;
     let data = match bytes {
@@ -73,8 +73,8 @@ struct Header {
 
 impl Header {
     fn parse(text: &[u8]) -> std::result::Result<Self, &'static str> {
-        let text = std::str::from_utf8(text).map_err(|_| "its header is no text")?;
-        let mut rest = text.trim().strip_prefix('{').ok_or("its header is no dictionary")?;
+        let text = std::str::from_utf8(text).map_err(|_| "its header is not text")?;
+        let mut rest = text.trim().strip_prefix('{').ok_or("its header is not a dictionary")?;
         let mut header = Self::default();
         let mut seen = [false; 3];
         loop {
@@ -82,7 +82,7 @@ impl Header {
             if rest.starts_with('}') {
                 break;
             }
-            let (key, after) = quoted(rest).ok_or("its header is no dictionary")?;
+            let (key, after) = quoted(rest).ok_or("its header is not a dictionary")?;
             let after = after.trim_start().strip_prefix(':').ok_or("its header lacks a `:`")?;
             let after = after.trim_start();
             match key {
@@ -104,11 +104,11 @@ impl Header {
                     let (shape, after) = after
                         .strip_prefix('(')
                         .and_then(|after| after.split_once(')'))
-                        .ok_or("its shape is no tuple")?;
+                        .ok_or("its shape is not a tuple")?;
                     for size in shape.split(',').map(str::trim).filter(|size| !size.is_empty()) {
                         header
                             .shape
-                            .push(size.parse().map_err(|_| "its shape is no list of sizes")?);
+                            .push(size.parse().map_err(|_| "its shape is not a list of sizes")?);
                     }
                     (seen[2], rest) = (true, after);
                 }
@@ -152,7 +152,7 @@ mod tests {
         let error = parse_npy("big.npy", Cow::Owned(bytes)).expect_err("too large");
         assert_eq!(
             error.to_string(),
-            "big.npy: this is no sound .npy file: its shape needs 8000000000000000 bytes of numbers, there are 0: write or fetch the file again"
+            "big.npy: this is not a valid .npy file: its shape needs 8000000000000000 bytes of numbers, there are 0: write or fetch the file again"
         );
     }
 }

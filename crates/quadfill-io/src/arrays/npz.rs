@@ -3,22 +3,20 @@
 use std::borrow::Cow;
 use std::io::{Cursor, Read};
 
-use quadfill::Real;
-
 use super::array::Array;
 use super::cells::{Cells, check_modes, too_long};
 use super::npy::parse_npy;
 use crate::error::{ReadError, Result};
+use crate::escape::{escape, list};
 use crate::options::ReadOptions;
-use crate::shown::list;
 
 /// Reads the cells of an archive of arrays.
-pub(crate) fn read_npz<T: Real>(
+pub(crate) fn read_npz(
     file: &str,
     bytes: &[u8],
     options: &ReadOptions,
     mask: Option<&Array<'_>>,
-) -> Result<Cells<T>> {
+) -> Result<Cells> {
     let mut arrays = Arrays::open(file, bytes)?;
     for (name, points_first) in [("indices", true), ("coords", false)] {
         if arrays.names.iter().any(|known| known == name) {
@@ -77,23 +75,28 @@ impl<'a> Arrays<'a> {
             None if known.len() == 1 => known.first(),
             None => known.iter().find(|name| matches!(name.as_str(), "data" | "values" | "arr_0")),
         };
-        found.map(|name| (*name).clone()).ok_or_else(|| ReadError::Unsupported {
-            file: self.file.to_owned(),
-            what: format!("cannot tell which array is meant of: {}", list(&known)),
-            hint: "name one with --variable, or store `indices` and `values`".to_owned(),
+        found.map(|name| (*name).clone()).ok_or_else(|| {
+            let (file, available) = (self.file.to_owned(), list(&known));
+            match &options.variable {
+                _ if known.is_empty() => ReadError::Empty { file },
+                Some(name) => {
+                    ReadError::NoSuchArray { file, name: escape(name.as_bytes()), available }
+                }
+                None => ReadError::SeveralArrays { file, available },
+            }
         })
     }
 
     /// Cells by their coordinates: one row per cell if `points_first`, else one per dimension,
     /// should both be possible.
-    fn coordinates<T: Real>(&mut self, name: &str, points_first: bool) -> Result<Cells<T>> {
+    fn coordinates(&mut self, name: &str, points_first: bool) -> Result<Cells> {
         let file = self.file;
         let unsupported = |what: String, hint: &str| ReadError::Unsupported {
             file: file.to_owned(),
             what,
             hint: hint.to_owned(),
         };
-        let places = self.get(name)?;
+        let points = self.get(name)?;
         let values = self.get_first(&["values", "data"])?.ok_or_else(|| {
             unsupported(
                 format!("there is `{name}` but neither `values` nor `data`"),
@@ -103,30 +106,33 @@ impl<'a> Arrays<'a> {
         let weights = self.get_first(&["weights"])?;
         let shape = self.get_first(&["shape"])?;
         let count = values.len();
-        let (points, dimensions) = match *places.shape.as_slice() {
+        let (point_axis, dimensions) = match *points.shape.as_slice() {
             [rows, columns] if rows == count && (points_first || columns != count) => (0, columns),
             [rows, columns] if columns == count => (1, rows),
             [rows, columns] if rows == count => (0, columns),
             _ => {
                 return Err(unsupported(
-                    format!("`{name}` has shape {:?} for {count} values", places.shape),
+                    format!("`{name}` has shape {:?} for {count} values", points.shape),
                     "give one row or one column of indices per value",
                 ));
             }
         };
-        if !places.element().is_integer() {
-            return Err(unsupported(format!("`{name}` holds no integers"), "store integers there"));
+        if !points.element().is_integer() {
+            return Err(unsupported(
+                format!("`{name}` does not hold integers"),
+                "store integers there",
+            ));
         }
         check_modes(file, dimensions)?;
         if count == 0 {
             return Err(ReadError::Empty { file: file.to_owned() });
         }
-        let strides = places.strides();
+        let strides = points.strides();
         let mut indices = Vec::with_capacity(dimensions);
         for dimension in 0..dimensions {
-            let start = dimension * strides[1 - points];
+            let start = dimension * strides[1 - point_axis];
             let column = (0..count).map(|point| {
-                let index = places.integer(start + point * strides[points]);
+                let index = points.integer(start + point * strides[point_axis]);
                 u32::try_from(index).map_err(|_| {
                     unsupported(
                         format!("row {}: `{name}` holds the index {index}", point + 1),
@@ -198,10 +204,10 @@ fn sizes(file: &str, indices: &[Vec<u32>], shape: Option<&Array<'_>>) -> Result<
     Ok(sizes)
 }
 
-fn finite_column<T: Real>(file: &str, column: &str, array: &Array<'_>) -> Result<Vec<T>> {
+fn finite_column(file: &str, column: &str, array: &Array<'_>) -> Result<Vec<f64>> {
     (0..array.len())
         .map(|row| {
-            let value = T::from_f64(array.number(row));
+            let value = array.number(row);
             if value.is_finite() {
                 return Ok(value);
             }

@@ -59,10 +59,10 @@ impl Dictionary {
         );
         let entry = match found {
             Entry::Occupied(entry) => entry.into_mut(),
-            Entry::Vacant(place) => {
+            Entry::Vacant(entry) => {
                 let start = arena.len();
                 arena.extend_from_slice(word.text);
-                place.insert(LongWord { start, length: word.text.len(), number: 0 }).into_mut()
+                entry.insert(LongWord { start, length: word.text.len(), number: 0 }).into_mut()
             }
         };
         &mut entry.number
@@ -70,10 +70,10 @@ impl Dictionary {
 
     /// Hands out all words with their numbers, in any order.
     pub(super) fn for_each(&self, mut see: impl FnMut(Word<'_>, u64)) {
-        for place in self.short.places.iter().filter(|place| place.packed() != 0) {
-            let bytes = place.packed().to_le_bytes();
+        for slot in self.short.slots.iter().filter(|slot| slot.packed() != 0) {
+            let bytes = slot.packed().to_le_bytes();
             let length = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
-            see(Word { text: &bytes[..length], packed: place.packed() }, place.number);
+            see(Word { text: &bytes[..length], packed: slot.packed() }, slot.number);
         }
         for word in &self.long {
             see(Word { text: word.text(&self.arena), packed: 0 }, word.number);
@@ -102,7 +102,7 @@ impl Dictionary {
             .unzip()
     }
 
-    /// Words with their places in a list.
+    /// Words with their positions in a list.
     pub(super) fn of_ids(words: &[String]) -> Self {
         let mut ids = Self::default();
         for (id, word) in words.iter().enumerate() {
@@ -112,15 +112,15 @@ impl Dictionary {
     }
 }
 
-/// Words that are numbers, each at the first free place from where its hash points to. At least a
-/// quarter of the places are free, so that the way is short.
+/// Words that are numbers, each at the first free slot from where its hash points to. At least a
+/// quarter of the slots are free, so that the way is short.
 #[derive(Debug)]
 struct ShortWords {
-    places: Vec<ShortWord>,
+    slots: Vec<ShortWord>,
     used: usize,
 }
 
-/// A free place where the halves are 0. Rare words are seldom in the cache, so every byte counts: a
+/// A free slot where the halves are 0. Rare words are seldom in the cache, so every byte counts: a
 /// `u128` would take 8 more.
 #[derive(Debug, Clone, Copy, Default)]
 struct ShortWord {
@@ -136,17 +136,17 @@ impl ShortWord {
 
 impl Default for ShortWords {
     fn default() -> Self {
-        Self { places: vec![ShortWord::default(); 1 << 10], used: 0 }
+        Self { slots: vec![ShortWord::default(); 1 << 10], used: 0 }
     }
 }
 
 impl ShortWords {
-    /// Where a word is, or the free place where it would be.
+    /// Where a word is, or the free slot where it would be.
     fn find(&self, packed: u128) -> usize {
-        let last = self.places.len() - 1;
+        let last = self.slots.len() - 1;
         let mut at = hash(packed) as usize & last;
         loop {
-            let here = self.places[at].packed();
+            let here = self.slots[at].packed();
             if here == packed || here == 0 {
                 return at;
             }
@@ -155,29 +155,29 @@ impl ShortWords {
     }
 
     fn number(&self, packed: u128) -> Option<u64> {
-        let place = &self.places[self.find(packed)];
-        (place.packed() == packed).then_some(place.number)
+        let slot = &self.slots[self.find(packed)];
+        (slot.packed() == packed).then_some(slot.number)
     }
 
     fn number_mut(&mut self, packed: u128) -> &mut u64 {
         let mut at = self.find(packed);
-        if self.places[at].packed() == 0 {
-            if 4 * (self.used + 1) > 3 * self.places.len() {
+        if self.slots[at].packed() == 0 {
+            if 4 * (self.used + 1) > 3 * self.slots.len() {
                 self.grow();
                 at = self.find(packed);
             }
-            self.places[at].halves = [packed as u64, (packed >> 64) as u64];
+            self.slots[at].halves = [packed as u64, (packed >> 64) as u64];
             self.used += 1;
         }
-        &mut self.places[at].number
+        &mut self.slots[at].number
     }
 
     fn grow(&mut self) {
-        let wider = vec![ShortWord::default(); 2 * self.places.len()];
-        for place in std::mem::replace(&mut self.places, wider) {
-            if place.packed() != 0 {
-                let at = self.find(place.packed());
-                self.places[at] = place;
+        let wider = vec![ShortWord::default(); 2 * self.slots.len()];
+        for slot in std::mem::replace(&mut self.slots, wider) {
+            if slot.packed() != 0 {
+                let at = self.find(slot.packed());
+                self.slots[at] = slot;
             }
         }
     }

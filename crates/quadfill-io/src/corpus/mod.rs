@@ -39,7 +39,7 @@ pub struct CorpusOptions {
 }
 
 /// Larger vocabularies do not fit the keys of triples.
-pub const MOST_WORDS: usize = 1 << 21;
+pub(crate) const MAX_VOCABULARY: usize = 1 << 21;
 
 /// Counts the triples of consecutive words in some files, which may be packed as `.gz` or `.zst`.
 ///
@@ -65,11 +65,8 @@ fn count_in_blocks(
     options: &CorpusOptions,
     block: usize,
 ) -> Result<TripleCounts> {
-    if options.vocabulary == 0 || options.vocabulary > MOST_WORDS {
-        return Err(ReadError::Corpus(format!(
-            "a vocabulary of {} words cannot be counted: choose 1 to {MOST_WORDS}",
-            options.vocabulary
-        )));
+    if options.vocabulary == 0 || options.vocabulary > MAX_VOCABULARY {
+        return Err(ReadError::BadVocabulary { words: options.vocabulary });
     }
     let (dictionaries, _) = for_each_block(files, block, Dictionary::default, |seen, text| {
         for_each_word(text, |word| *seen.number_mut(word) += 1);
@@ -101,11 +98,7 @@ fn count_in_blocks(
     }
     let mut counts = KeyCounter::merge(counters.into_iter().chain([between]));
     if counts.is_empty() {
-        return Err(ReadError::Corpus(
-            "no three words of the vocabulary follow one another: give more text or raise \
-             --vocabulary"
-                .to_owned(),
-        ));
+        return Err(ReadError::NoTriples);
     }
     if options.all_orders {
         counts = triples::in_all_orders(&counts, count);
@@ -114,13 +107,11 @@ fn count_in_blocks(
 }
 
 fn too_few_words(files: &[PathBuf], distinct: usize, asked: usize) -> ReadError {
-    ReadError::Corpus(match (distinct, files) {
-        (0, [file]) => format!("{}: there are no words in it: give a plain text", file.display()),
-        (0, _) => "there are no words in these files: give plain texts".to_owned(),
-        _ => format!(
-            "the corpus has {distinct} different words, fewer than the {asked} of --vocabulary: lower it"
-        ),
-    })
+    if distinct > 0 {
+        return ReadError::TooFewWords { distinct, asked };
+    }
+    let files: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
+    ReadError::NoWords { files: files.join(", ") }
 }
 
 /// Stands for all words outside the vocabulary, and for what is before the first word.

@@ -20,12 +20,12 @@ impl KeyCounter {
     pub(super) fn add(&mut self, key: u64) {
         self.keys.push(key);
         if self.keys.len() == GATHERED {
-            self.settle();
+            self.flush();
         }
     }
 
     /// Makes a run of the keys gathered so far.
-    fn settle(&mut self) {
+    fn flush(&mut self) {
         self.keys.sort_unstable();
         let run = self.keys.chunk_by(|x, y| x == y).map(|same| (same[0], same.len() as u64));
         let mut run: Run = run.collect();
@@ -37,7 +37,7 @@ impl KeyCounter {
     }
 
     fn into_run(mut self) -> Run {
-        self.settle();
+        self.flush();
         let mut runs = self.runs.into_iter().rev();
         let last = runs.next().unwrap_or_default();
         runs.fold(last, |all, run| merge(&run, &all))

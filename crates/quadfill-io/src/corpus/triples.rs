@@ -1,12 +1,12 @@
 //! What was counted.
 
-use quadfill::{Labels, Mode, Observations, OnDuplicate, Real};
+use quadfill::{Labels, Mode, Observations, OnDuplicate};
 use rayon::prelude::*;
 
 use super::key;
 use super::runs::Run;
 
-/// Three words, by their places in the vocabulary, and how often they follow one another.
+/// Three words, by their positions in the vocabulary, and how often they follow one another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Triple {
     /// First, second and third word.
@@ -75,20 +75,17 @@ impl TripleCounts {
     /// # std::fs::write(&path, "to be or not to be")?;
     /// # let options = CorpusOptions { vocabulary: 4, all_orders: false };
     /// # let counts = count_triples(&[path.clone()], &options)?;
-    /// let cells = counts.observations::<f32>(|count| (count as f64).ln_1p())?;
+    /// let cells = counts.observations(|count| (count as f64).ln_1p())?;
     /// assert_eq!((cells.sizes(), cells.len()), (vec![4, 4, 4], 4));
     /// # std::fs::remove_file(&path)?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn observations<T: Real>(
-        &self,
-        value: impl Fn(u64) -> f64,
-    ) -> quadfill::Result<Observations<T>> {
+    pub fn observations(&self, value: impl Fn(u64) -> f64) -> quadfill::Result<Observations> {
         let labels = Labels::from_names(&self.words);
         let modes = MODES.iter().map(|name| Mode::new(*name, labels.clone())).collect();
         let columns =
             (0..3).map(|mode| self.triples().map(|triple| triple.words[mode]).collect()).collect();
-        let values = self.triples().map(|triple| T::from_f64(value(triple.count))).collect();
+        let values = self.triples().map(|triple| value(triple.count)).collect();
         Observations::new(modes, columns, values, None, OnDuplicate::Error)
     }
 }

@@ -112,10 +112,10 @@ mod tests {
     #[test]
     fn letters_are_counted_whatever_follows_them() {
         for byte in 0..=255u8 {
-            for place in 0..SHORT {
+            for position in 0..SHORT {
                 let mut bytes = [b'q'; SHORT];
-                bytes[place] = byte;
-                let expected = if byte.is_ascii_lowercase() { SHORT } else { place };
+                bytes[position] = byte;
+                let expected = if byte.is_ascii_lowercase() { SHORT } else { position };
                 assert_eq!(letters_in_front(u128::from_le_bytes(bytes)), expected, "{byte}");
             }
         }

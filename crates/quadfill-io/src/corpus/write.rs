@@ -7,9 +7,10 @@ use std::path::Path;
 use parquet::basic::Type as Physical;
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
+use quadfill::write_whole_file;
 
 use super::triples::{MODES, TripleCounts};
-use crate::write::{WriteError, column, write_and_rename, write_atomically, write_table};
+use crate::write::{WriteError, column, write_atomically, write_table};
 
 /// How many fields are handed over at a time.
 const BATCH: usize = 1 << 16;
@@ -44,7 +45,7 @@ impl TripleFormat {
 }
 
 /// Writes triples with the columns `word1`, `word2`, `word3` and `count`, or with `log_count`, the
-/// logarithm of 1 plus the count, in the place of the last.
+/// logarithm of 1 plus the count, instead of the last.
 ///
 /// # Errors
 /// If the system cannot write, or the ending is none of [`TripleFormat::of_name`].
@@ -68,11 +69,13 @@ pub fn write_triples(path: &Path, counts: &TripleCounts, log: bool) -> Result<()
             write_atomically(path, |out| write_text(out, counts, log, b'\t'))
         }
         Some(TripleFormat::Csv) => write_atomically(path, |out| write_text(out, counts, log, b',')),
-        Some(TripleFormat::Parquet) => write_and_rename(path, |file| {
+        Some(TripleFormat::Parquet) => write_whole_file(path, |file| {
             write_parquet(file, counts, log).map_err(io::Error::other)
         })
         .map_err(refuse),
-        None => Err(refuse(io::Error::other("the ending names no format of triples"))),
+        None => Err(refuse(io::Error::other(
+            "the ending is not that of a format for triples: use .tsv, .csv or .parquet",
+        ))),
     }
 }
 

@@ -1,10 +1,10 @@
-//! What separates the fields of a line, and how to find out.
+//! What separates the fields of a line, and how it is detected.
 
 use memchr::{memchr, memmem};
 
 /// What stands between two fields.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Delimiter {
+pub(crate) enum Delimiter {
     /// One byte.
     Byte(u8),
     /// Two or more bytes, such as `::`.
@@ -15,14 +15,7 @@ pub enum Delimiter {
 
 impl Delimiter {
     /// From the words a user writes; `None` if there are none.
-    ///
-    /// ```
-    /// use quadfill_io::Delimiter;
-    /// assert_eq!(Delimiter::parse("::"), Some(Delimiter::Text(b"::".to_vec())));
-    /// assert_eq!(Delimiter::parse("tab"), Some(Delimiter::Byte(b'\t')));
-    /// assert_eq!(Delimiter::parse(""), None);
-    /// ```
-    pub fn parse(text: &str) -> Option<Self> {
+    pub(crate) fn parse(text: &str) -> Option<Self> {
         match text {
             "" => None,
             "tab" | "\\t" => Some(Self::Byte(b'\t')),
@@ -36,7 +29,7 @@ impl Delimiter {
     }
 
     /// As a user writes it.
-    pub fn describe(&self) -> String {
+    pub(crate) fn describe(&self) -> String {
         match self {
             Self::Byte(b'\t') => "tabs".to_owned(),
             Self::Byte(byte) => format!("`{}`", char::from(*byte)),
@@ -175,6 +168,13 @@ impl Delimiter {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn delimiters_in_words() {
+        assert_eq!(Delimiter::parse("::"), Some(Delimiter::Text(b"::".to_vec())));
+        assert_eq!(Delimiter::parse("tab"), Some(Delimiter::Byte(b'\t')));
+        assert_eq!(Delimiter::parse(""), None);
+    }
 
     #[test]
     fn delimiters_are_found_out() {

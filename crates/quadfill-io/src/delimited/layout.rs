@@ -5,9 +5,9 @@ use memchr::memchr;
 use super::delimiter::Delimiter;
 use super::rows::{Problem, Records, RowProblem, RowProblemKind, line_of, without_carriage_return};
 use crate::error::{ReadError, Result};
+use crate::escape::{escape, list};
 use crate::number::trim;
 use crate::options::{ColumnRef, ReadOptions};
-use crate::shown::{list, shown};
 
 /// How the rows of a text are cut into fields.
 #[derive(Debug, Clone)]
@@ -51,11 +51,8 @@ impl TextLayout {
         };
         if !comments {
             layout.delimiter = match &options.delimiter {
-                Some(text) => Delimiter::parse(text).ok_or_else(|| ReadError::Unsupported {
-                    file: file.to_owned(),
-                    what: "the delimiter is empty".to_owned(),
-                    hint: "give a text such as , or :: or tab".to_owned(),
-                })?,
+                Some(text) => Delimiter::parse(text)
+                    .ok_or_else(|| ReadError::EmptyDelimiter { file: file.to_owned() })?,
                 None => Delimiter::sniff(&top.iter().map(|(_, line)| *line).collect::<Vec<_>>()),
             };
             // Only a delimiter of one character can tell a quote that opens from one in a text.
@@ -105,7 +102,7 @@ impl TextLayout {
         lines
     }
 
-    /// Whether a line is no row.
+    /// Whether a line is not a row.
     #[inline]
     pub(crate) fn is_skipped(&self, line: &[u8]) -> bool {
         match line.first() {
@@ -121,7 +118,7 @@ impl TextLayout {
     /// A column in a message: its name or its number.
     pub(crate) fn column_name(&self, column: usize) -> String {
         match self.header.as_ref().and_then(|names| names.get(column)) {
-            Some(name) => format!("`{}`", shown(name.as_bytes())),
+            Some(name) => format!("`{}`", escape(name.as_bytes())),
             None => (column + 1).to_string(),
         }
     }
@@ -151,10 +148,11 @@ impl TextLayout {
             RowProblemKind::OpenQuote => ReadError::OpenQuote { file, line },
             RowProblemKind::Field { column, text, problem } => {
                 let column = self.column_name(column);
-                let text = shown(trim(&text));
+                let text = escape(trim(&text));
                 match problem {
                     Problem::NotANumber => ReadError::NotANumber { file, at, column, text },
                     Problem::NotFinite => ReadError::NotFinite { file, at, column, text },
+                    Problem::OutsideBins => ReadError::OutsideBins { file, at, column, text },
                     Problem::NegativeWeight => ReadError::NegativeWeight { file, at, text },
                     Problem::NoLabel => ReadError::NoLabel { file, at, column },
                     Problem::BadIndex => ReadError::BadIndex { file, line, column, text },
@@ -182,7 +180,7 @@ pub(crate) fn resolve(
         };
         ReadError::NoSuchColumn {
             file: file.to_owned(),
-            column: shown(column.text().as_bytes()),
+            column: escape(column.text().as_bytes()),
             available,
         }
     })

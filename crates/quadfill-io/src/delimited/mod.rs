@@ -4,67 +4,108 @@ mod delimiter;
 mod layout;
 mod rows;
 
-pub use delimiter::Delimiter;
+pub(crate) use delimiter::Delimiter;
 pub(crate) use layout::{TextLayout, resolve};
 pub(crate) use rows::{
     PIECE, Problem, Records, RowSink, lines_of_rows, read_rows, without_carriage_return,
 };
 
-use quadfill::Real;
-use quadfill::observations::ColumnPlaces;
+use quadfill::Observations;
 
 use crate::error::Result;
 use crate::number::{Number, canonical_u32, parse_number, trim};
 use crate::options::{ColumnRef, ReadOptions};
+use crate::query::Wanted;
 use crate::roles::{Columns, Role, Roles};
-use crate::table::{Assembled, ModeColumn, Piece, assemble};
+use crate::table::{ModeColumn, OutsideBins, Piece, RowPosition, assemble};
 
 /// Reads delimited text, or a `.tns` file, in pieces of about `piece` bytes.
-pub(crate) fn read_text<T: Real>(
+pub(crate) fn read_text(
     file: &str,
     bytes: &[u8],
     options: &ReadOptions,
     is_tns: bool,
     piece: usize,
-) -> Result<(Assembled<T>, TextLayout, Option<ColumnPlaces>)> {
+) -> Result<(Observations, TextLayout)> {
     let layout =
         TextLayout::find(file, bytes, options, is_tns, |first| looks_like_header(first, options))?;
     let columns = Columns { file, names: layout.header.as_deref(), count: layout.fields };
     let mut roles = Roles::find(columns, options)?;
-    let places = if layout.header.is_none() { roles.places() } else { None };
     if is_tns {
-        for role in &mut roles.of_columns {
-            if let Role::Label(mode) = *role {
-                *role = Role::Index(mode);
-            }
-        }
+        roles.labels_are_indices();
     }
-    let pieces = read_rows(bytes, &layout, piece, |rows| TableSink {
+    let pieces = read_pieces(file, bytes, options, &layout, &roles, piece)?;
+    let data = assemble(file, &roles.modes, pieces, options.on_duplicate, |rows| {
+        layout.row_positions(file, bytes, rows)
+    })?;
+    Ok((data.with_source(roles.source(layout.header.as_deref())), layout))
+}
+
+/// Reads the rows of a text that are for the modes of a model.
+pub(crate) fn read_text_for_modes(
+    file: &str,
+    bytes: &[u8],
+    options: &ReadOptions,
+    is_tns: bool,
+    wanted: &Wanted<'_>,
+) -> Result<(Vec<Piece>, TextLayout)> {
+    let layout = TextLayout::find(file, bytes, options, is_tns, |first| {
+        wanted.looks_like_header(first, options)
+    })?;
+    let columns = Columns { file, names: layout.header.as_deref(), count: layout.fields };
+    let found = wanted.columns(columns, options)?;
+    let mut roles = Roles::for_model(wanted.modes, &found, layout.fields);
+    if is_tns {
+        roles.labels_are_indices();
+    }
+    let pieces = read_pieces(file, bytes, options, &layout, &roles, PIECE)?;
+    Ok((pieces, layout))
+}
+
+fn read_pieces(
+    file: &str,
+    bytes: &[u8],
+    options: &ReadOptions,
+    layout: &TextLayout,
+    roles: &Roles,
+    piece: usize,
+) -> Result<Vec<Piece>> {
+    let pieces = read_rows(bytes, layout, piece, |rows| TableSink {
         roles: &roles.of_columns,
         piece: Piece::new(&roles.modes, roles.weighted, rows),
     })
     .map_err(|problem| layout.explain(file, bytes, problem))?;
-    let mut pieces: Vec<Piece<T>> = pieces.into_iter().map(|sink| sink.piece).collect();
-    if options.ones {
+    let mut pieces: Vec<Piece> = pieces.into_iter().map(|sink| sink.piece).collect();
+    if options.values_are_ones {
         pieces.iter_mut().for_each(Piece::fill_ones);
     }
     if pieces.iter().all(|piece| piece.values.is_empty()) {
         return Err(layout.no_rows(file));
     }
-    let data = assemble(file, &roles.modes, pieces, options.on_duplicate, |rows| {
-        lines_of_rows(bytes, &layout, rows).map(|line| format!("line {line}"))
-    })?;
-    Ok((data, layout, places))
+    Ok(pieces)
 }
 
-/// Whether the first row holds names: columns are asked for by name, or its value is no number.
+impl TextLayout {
+    /// The lines on which rows (from 0) stand.
+    pub(crate) fn row_positions(
+        &self,
+        file: &str,
+        bytes: &[u8],
+        rows: [usize; 2],
+    ) -> [RowPosition; 2] {
+        lines_of_rows(bytes, self, rows)
+            .map(|line| RowPosition { file: file.to_owned(), at: format!("line {line}") })
+    }
+}
+
+/// Whether the first row holds names: columns are asked for by name, or its value is not a number.
 fn looks_like_header(first: &[&[u8]], options: &ReadOptions) -> bool {
     let asked = options.modes.iter().flatten().chain(&options.value).chain(&options.weight);
     let is_name = |column: &ColumnRef| column.number().is_none();
     if asked.into_iter().any(is_name) {
         return true;
     }
-    if options.ones {
+    if options.values_are_ones {
         return false;
     }
     let modes: Vec<usize> = options.modes.iter().flatten().filter_map(ColumnRef::number).collect();
@@ -81,12 +122,12 @@ pub(crate) fn is_a_name(text: &[u8]) -> bool {
 }
 
 /// Takes the fields of rows into columns.
-struct TableSink<'a, T> {
+struct TableSink<'a> {
     roles: &'a [Role],
-    piece: Piece<T>,
+    piece: Piece,
 }
 
-impl<T: Real> RowSink for TableSink<'_, T> {
+impl RowSink for TableSink<'_> {
     #[inline]
     fn field(&mut self, column: usize, text: &[u8]) -> std::result::Result<(), Problem> {
         let text = trim(text);
@@ -110,14 +151,13 @@ impl<T: Real> RowSink for TableSink<'_, T> {
                 }
             }
             Some(&Role::Time(mode)) => {
-                if let ModeColumn::Times(times) = &mut piece.modes[mode] {
-                    times.push(finite(text)?);
-                }
+                let time = finite(text)?;
+                piece.modes[mode].push_time(time).map_err(|OutsideBins| Problem::OutsideBins)?;
             }
-            Some(Role::Value) => piece.values.push(finite_in::<T>(text)?),
+            Some(Role::Value) => piece.values.push(finite(text)?),
             Some(Role::Weight) => {
-                let weight = finite_in::<T>(text)?;
-                if weight < T::ZERO {
+                let weight = finite(text)?;
+                if weight < 0.0 {
                     return Err(Problem::NegativeWeight);
                 }
                 if let Some(weights) = &mut piece.weights {
@@ -136,13 +176,6 @@ pub(crate) fn finite(text: &[u8]) -> std::result::Result<f64, Problem> {
         Number::NotFinite => Err(Problem::NotFinite),
         Number::Text => Err(Problem::NotANumber),
     }
-}
-
-/// A number that is finite in the precision asked for too.
-#[inline]
-fn finite_in<T: Real>(text: &[u8]) -> std::result::Result<T, Problem> {
-    let value = T::from_f64(finite(text)?);
-    if value.is_finite() { Ok(value) } else { Err(Problem::NotFinite) }
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ pub(crate) enum Problem {
     NotANumber,
     NotFinite,
     NegativeWeight,
+    OutsideBins,
     NoLabel,
     BadIndex,
     NotUtf8,

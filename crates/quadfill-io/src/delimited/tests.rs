@@ -13,9 +13,8 @@ fn contents(text: &str, piece: usize) -> std::result::Result<Contents, String> {
         delimiter: Some(",".to_owned()),
         ..ReadOptions::default()
     };
-    let (data, ..) = read_text::<f64>("t.csv", text.as_bytes(), &options, false, piece)
+    let (data, _) = read_text("t.csv", text.as_bytes(), &options, false, piece)
         .map_err(|error| error.to_string())?;
-    let data = data.observations;
     let modes = data.modes();
     let names = modes.iter().map(|mode| {
         (0..mode.labels.len()).map(|index| mode.labels.name(index).into_owned()).collect()
@@ -29,7 +28,7 @@ fn on_threads<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) -> R {
     rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads").install(work)
 }
 
-/// Rows whose labels are numbers, words, or numbers that are no canonical integers, and now and
+/// Rows whose labels are numbers, words, or numbers that are not canonical integers, and now and
 /// then something broken.
 fn rows() -> impl Strategy<Value = Vec<(String, String, String)>> {
     let label = "[0-9]{1,3}|[a-c]{1,2}|-?[0-9]|0[0-9]";
@@ -61,7 +60,7 @@ proptest! {
 #[test]
 fn quoted_labels_may_hold_anything() {
     let text = "\"a,b\",\"two\nlines\",1\n\"say \"\"hi\"\"\",x,2\n";
-    let (names, _, values) = contents(text, PIECE).expect("sound");
+    let (names, _, values) = contents(text, PIECE).expect("valid");
     assert_eq!(names, [["a,b", "say \"hi\""], ["two\nlines", "x"]]);
     assert_eq!(values, [1.0, 2.0]);
 }
@@ -73,8 +72,8 @@ fn rows_are_found_on_their_lines() {
         ("user,film,stars\n\"a\nx\",b,1\n\nc,d,2\ne,\"f\",3\n", [2, 6]),
     ] {
         let options = ReadOptions::default();
-        let (_, layout, _) =
-            read_text::<f64>("t.csv", text.as_bytes(), &options, false, PIECE).expect("sound");
+        let (_, layout) =
+            read_text("t.csv", text.as_bytes(), &options, false, PIECE).expect("valid");
         assert_eq!(lines_of_rows(text.as_bytes(), &layout, [0, 2]), expected);
     }
 }
@@ -83,10 +82,10 @@ fn rows_are_found_on_their_lines() {
 fn a_multi_byte_delimiter_is_not_found_across_fields() {
     let options = ReadOptions { delimiter: Some("::".to_owned()), ..ReadOptions::default() };
     let text = b"a:b::d::2\na:b::c:::1\n";
-    let error = read_text::<f64>("t.dat", text, &options, false, PIECE).expect_err("no number");
+    let error = read_text("t.dat", text, &options, false, PIECE).expect_err("no number");
     // `:::` is a delimiter and then a field that begins with a colon.
     assert_eq!(
         error.to_string(),
-        "t.dat, line 2: column 3 holds `:1`, which is no number: correct it or choose another column"
+        "t.dat, line 2: column 3 holds `:1`, which is not a number: correct it or choose another column"
     );
 }

@@ -11,9 +11,9 @@ use super::thrift::{INTEGER, LIST, STRUCT, Thrift};
 
 /// How many bytes one stored byte may stand for, far above what packing gains on
 /// data that differ.
-const RATIO: usize = 1024;
+const MAX_RATIO: usize = 1024;
 /// What small files may claim in bytes however well they are packed, and what is held at a time.
-const SMALL: usize = 1 << 24;
+const MIN_LIMIT: usize = 1 << 24;
 /// What a field takes in memory at the least.
 const BYTES_PER_FIELD: usize = 4;
 /// The number of the encoding in which every text may repeat the start of the one before it.
@@ -21,23 +21,23 @@ const DELTA_BYTE_ARRAY: i32 = 7;
 
 /// Whether `stored` bytes may stand for so many bytes.
 pub(super) fn may_unpack(stored: usize, claimed: usize) -> bool {
-    claimed <= SMALL.max(stored.saturating_mul(RATIO))
+    claimed <= MIN_LIMIT.max(stored.saturating_mul(MAX_RATIO))
 }
 
 /// The footer's tree of columns: no branch may claim more children than there are columns.
 pub(super) fn check_schema(file: &[u8]) -> Result<(), ParquetError> {
     let Some((rest, [l0, l1, l2, l3, b'P', b'A', b'R', b'1'])) = file.split_last_chunk::<8>()
     else {
-        // The decoder has a better sentence for files that are no Parquet files at all.
+        // The decoder has a better sentence for files that are not Parquet files at all.
         return Ok(());
     };
     let length = u32::from_le_bytes([*l0, *l1, *l2, *l3]) as usize;
     let Some(start) = rest.len().checked_sub(length) else {
         return Ok(());
     };
-    let mut most_children = 0;
+    let mut max_children = 0;
     let mut columns = 0;
-    let sound = Thrift::new(&rest[start..]).fields(|footer, field, kind| match (field, kind) {
+    let parsed = Thrift::new(&rest[start..]).fields(|footer, field, kind| match (field, kind) {
         (2, LIST) => {
             let (kind, count) = footer.list()?;
             columns = count;
@@ -47,8 +47,7 @@ pub(super) fn check_schema(file: &[u8]) -> Result<(), ParquetError> {
                 }
                 footer.fields(|element, field, kind| match (field, kind) {
                     (5, INTEGER) => {
-                        most_children =
-                            most_children.max(usize::try_from(element.integer()?).ok()?);
+                        max_children = max_children.max(usize::try_from(element.integer()?).ok()?);
                         Some(())
                     }
                     (5, _) => None,
@@ -59,8 +58,8 @@ pub(super) fn check_schema(file: &[u8]) -> Result<(), ParquetError> {
         (2, _) => None,
         _ => footer.skip(kind),
     });
-    match sound {
-        Some(()) if most_children <= columns => Ok(()),
+    match parsed {
+        Some(()) if max_children <= columns => Ok(()),
         _ => Err(wrong("its footer is damaged")),
     }
 }
@@ -93,9 +92,9 @@ pub(super) fn check_pages(
         .ok()
         .zip(usize::try_from(column.compressed_size()).ok())
         .and_then(|(start, length)| file.get(start..start.checked_add(length)?))
-        .ok_or_else(|| wrong("a column lies outside of the file"))?;
+        .ok_or_else(|| wrong("a column is outside of the file"))?;
     let mut at = 0;
-    let mut most_at_once = usize::MAX;
+    let mut batch_limit = usize::MAX;
     while at < chunk.len() {
         let page = Page::read(&chunk[at..])
             .filter(|page| page.stored <= chunk.len() - at - page.header)
@@ -109,10 +108,10 @@ pub(super) fn check_pages(
             return Err(wrong(&format!("a page claims more than its {} bytes hold", page.stored)));
         }
         if page.repeats_starts {
-            most_at_once = most_at_once.min((4 * SMALL / page.unpacked.max(1)).max(1));
+            batch_limit = batch_limit.min((4 * MIN_LIMIT / page.unpacked.max(1)).max(1));
         }
     }
-    Ok(most_at_once)
+    Ok(batch_limit)
 }
 
 /// What the header of a page claims.

@@ -12,7 +12,7 @@ use super::claims::{check_pages, check_rows, check_schema, may_unpack, wrong};
 use super::guard::guarded;
 use super::pages::CheckedPages;
 use crate::error::{ReadError, Result};
-use crate::shown::{one_line, shown};
+use crate::escape::{escape, one_line};
 
 /// How many rows are taken at a time.
 const BATCH: usize = 1 << 14;
@@ -101,11 +101,11 @@ impl<'a> ParquetFile<'a> {
         }
         let is_unsigned = matches!(descriptor.logical_type_ref(),
             Some(LogicalType::Integer(integer)) if !integer.is_signed);
-        let (reader, most_at_once) = guarded(|| self.column_reader(group, column))
+        let (reader, batch_limit) = guarded(|| self.column_reader(group, column))
             .map_err(|error| malformed(self.file, &error))?;
         let mut integers = Vec::new();
         let mut reals = Vec::new();
-        let walk = Walk { file: self, group, column, batch: BATCH.min(most_at_once) };
+        let walk = Walk { file: self, group, column, batch: BATCH.min(batch_limit) };
         match reader {
             ColumnReader::BoolColumnReader(reader) => walk.batches(reader, |batch, row| {
                 integers.clear();
@@ -159,18 +159,19 @@ impl<'a> ParquetFile<'a> {
         let group = self.reader.get_row_group(group)?;
         let metadata = group.metadata();
         let rows = usize::try_from(metadata.num_rows())?;
-        let most_at_once = check_pages(&self.bytes, metadata.column(column), rows)?;
+        let batch_limit = check_pages(&self.bytes, metadata.column(column), rows)?;
         let descriptor = metadata.column(column).column_descr_ptr();
         let pages = CheckedPages {
+            physical: descriptor.physical_type(),
             has_levels: descriptor.max_def_level() > 0,
             pages: group.get_column_page_reader(column)?,
         };
-        Ok((get_column_reader(descriptor, Box::new(pages)), most_at_once))
+        Ok((get_column_reader(descriptor, Box::new(pages)), batch_limit))
     }
 
     /// A column in a message.
     pub(crate) fn column_name(&self, column: usize) -> String {
-        format!("`{}`", shown(self.names[column].as_bytes()))
+        format!("`{}`", escape(self.names[column].as_bytes()))
     }
 
     fn unsupported(&self, column: usize, kind: &str) -> ReadError {
@@ -237,7 +238,7 @@ impl Walk<'_> {
             }
             take(&values, first + rows)?;
             rows += records;
-            if values.len() != records || usize::try_from(claimed).is_ok_and(|most| rows > most) {
+            if values.len() != records || usize::try_from(claimed).is_ok_and(|limit| rows > limit) {
                 return Err(malformed(file.file, &wrong("a count of rows is wrong")));
             }
         }

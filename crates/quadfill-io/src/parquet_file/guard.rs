@@ -1,38 +1,19 @@
 //! Calls into the Parquet decoder, which asserts what a damaged file may break.
 
-use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Once;
 
 use parquet::errors::ParquetError;
 
-thread_local! {
-    static GUARDED: Cell<bool> = const { Cell::new(false) };
-}
-
-/// Runs a call of the decoder; a panic inside becomes an error, without a word on standard error.
+/// Runs a call of the decoder; a panic inside becomes an error.
+///
+/// What is known to make it panic is refused before. Whatever is left is reported by the panic hook
+/// of the program first, which is the program's to set.
 pub(crate) fn guarded<R>(
     call: impl FnOnce() -> Result<R, ParquetError>,
 ) -> Result<R, ParquetError> {
-    silence_guarded_panics();
-    let before = GUARDED.replace(true);
     // What the panic leaves half done is dropped with the error and never looked at.
-    let result = catch_unwind(AssertUnwindSafe(call));
-    GUARDED.set(before);
-    result.unwrap_or_else(|_| Err(ParquetError::General("its contents are damaged".to_owned())))
-}
-
-/// Panics outside of guarded calls are reported as before.
-fn silence_guarded_panics() {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| {
-        let report = std::panic::take_hook();
-        std::panic::set_hook(Box::new(move |panic| {
-            if !GUARDED.get() {
-                report(panic);
-            }
-        }));
-    });
+    catch_unwind(AssertUnwindSafe(call))
+        .unwrap_or_else(|_| Err(ParquetError::General("its contents are damaged".to_owned())))
 }
 
 #[cfg(test)]

@@ -8,43 +8,68 @@ mod query;
 mod thrift;
 
 use bytes::Bytes;
-use quadfill::Real;
+use quadfill::Observations;
 use rayon::prelude::*;
 
 use fields::{Fields, ParquetFile};
 pub(crate) use query::read_columns;
 
 use crate::error::{ReadError, Result};
+use crate::escape::escape;
 use crate::options::ReadOptions;
+use crate::query::Wanted;
 use crate::roles::{Columns, Role, Roles};
-use crate::shown::shown;
-use crate::table::{Assembled, ModeColumn, Piece, assemble, row_places};
+use crate::table::{ModeColumn, OutsideBins, Piece, assemble, row_positions};
 
 /// Reads observations, one piece per group of rows.
-pub(crate) fn read_parquet<T: Real>(
+pub(crate) fn read_parquet(
     file: &str,
     bytes: Bytes,
     options: &ReadOptions,
-) -> Result<(Assembled<T>, Vec<String>)> {
+) -> Result<Observations> {
     let parquet = ParquetFile::open(file, bytes)?;
     let columns = Columns { file, names: Some(&parquet.names), count: parquet.names.len() };
     let roles = Roles::find(columns, options)?;
-    let pieces: Vec<Result<Piece<T>>> = (0..parquet.groups())
+    let pieces = read_groups(&parquet, &roles, options)?;
+    let locate = |rows| row_positions(file, rows);
+    let data = assemble(file, &roles.modes, pieces, options.on_duplicate, locate)?;
+    Ok(data.with_source(roles.source(Some(&parquet.names))))
+}
+
+/// Reads the rows of a file that are for the modes of a model.
+pub(crate) fn read_parquet_for_modes(
+    file: &str,
+    bytes: Bytes,
+    options: &ReadOptions,
+    wanted: &Wanted<'_>,
+) -> Result<Vec<Piece>> {
+    let parquet = ParquetFile::open(file, bytes)?;
+    let columns = Columns { file, names: Some(&parquet.names), count: parquet.names.len() };
+    let found = wanted.columns(columns, options)?;
+    let roles = Roles::for_model(wanted.modes, &found, columns.count);
+    read_groups(&parquet, &roles, options)
+}
+
+fn read_groups(
+    parquet: &ParquetFile<'_>,
+    roles: &Roles,
+    options: &ReadOptions,
+) -> Result<Vec<Piece>> {
+    let pieces: Vec<Result<Piece>> = (0..parquet.groups())
         .into_par_iter()
-        .map(|group| read_group(&parquet, group, &roles))
+        .map(|group| read_group(parquet, group, roles))
         .collect();
-    let mut pieces: Vec<Piece<T>> = pieces.into_iter().collect::<Result<_>>()?;
-    if options.ones {
+    let mut pieces: Vec<Piece> = pieces.into_iter().collect::<Result<_>>()?;
+    if options.values_are_ones {
         pieces.iter_mut().for_each(Piece::fill_ones);
     }
     if pieces.iter().all(|piece| piece.values.is_empty()) {
-        return Err(ReadError::Empty { file: file.to_owned() });
+        return Err(ReadError::Empty { file: parquet.file.to_owned() });
     }
-    let data = assemble(file, &roles.modes, pieces, options.on_duplicate, row_places)?;
-    Ok((data, parquet.names))
+    Ok(pieces)
 }
 
-fn read_group<T: Real>(parquet: &ParquetFile<'_>, group: usize, roles: &Roles) -> Result<Piece<T>> {
+fn read_group(parquet: &ParquetFile<'_>, group: usize, roles: &Roles) -> Result<Piece> {
     let mut piece = Piece::new(&roles.modes, roles.weighted, 0);
     let mut counts = Vec::new();
     for (column, role) in roles.of_columns.iter().enumerate() {
@@ -68,13 +93,13 @@ fn read_group<T: Real>(parquet: &ParquetFile<'_>, group: usize, roles: &Roles) -
     Ok(piece)
 }
 
-fn take_fields<T: Real>(
+fn take_fields(
     parquet: &ParquetFile<'_>,
     column: usize,
     role: Role,
     fields: Fields<'_>,
     row: usize,
-    piece: &mut Piece<T>,
+    piece: &mut Piece,
 ) -> Result<()> {
     match role {
         Role::Unused => Ok(()),
@@ -86,26 +111,21 @@ fn take_fields<T: Real>(
                         let _ = labels.push(text.as_bytes());
                     })
                 }
-                ModeColumn::Times(times) => {
+                times => {
                     let unit = parquet.seconds_per_unit(column);
                     each_number(parquet, column, fields, row, |time| {
-                        times.push(time * unit);
-                        Ok(())
+                        times.push_time(time * unit).map_err(|OutsideBins| Wrong::OutsideBins)
                     })
                 }
             }
         }
         Role::Value | Role::Weight => each_number(parquet, column, fields, row, |number| {
-            let value = T::from_f64(number);
-            if !value.is_finite() {
-                return Err(Wrong::NotFinite);
-            }
             if role == Role::Value {
-                piece.values.push(value);
-            } else if value < T::ZERO {
+                piece.values.push(number);
+            } else if number < 0.0 {
                 return Err(Wrong::Negative);
             } else if let Some(weights) = &mut piece.weights {
-                weights.push(value);
+                weights.push(number);
             }
             Ok(())
         }),
@@ -116,6 +136,7 @@ fn take_fields<T: Real>(
 enum Wrong {
     NotFinite,
     Negative,
+    OutsideBins,
 }
 
 /// Hands every field to `take` as the text of a label.
@@ -188,6 +209,9 @@ fn each_number(
             Wrong::NotFinite => {
                 ReadError::NotFinite { file: file(), at: at(), column: name(), text: text() }
             }
+            Wrong::OutsideBins => {
+                ReadError::OutsideBins { file: file(), at: at(), column: name(), text: text() }
+            }
             Wrong::Negative => ReadError::NegativeWeight { file: file(), at: at(), text: text() },
         })
     };
@@ -204,7 +228,7 @@ fn each_number(
                 file: file(),
                 at: format!("row {}", first_row + 1),
                 column: name(),
-                text: shown(field.data()),
+                text: escape(field.data()),
             }),
         },
     }

@@ -4,24 +4,19 @@ use bytes::Bytes;
 
 use super::fields::{Fields, ParquetFile};
 use crate::error::{ReadError, Result};
-use crate::query_rows::QueryColumn;
+use crate::query_rows::{NamedColumns, QueryColumn};
 
-/// Reads all flat columns of a query as they are, with their names.
-pub(crate) fn read_columns(file: &str, bytes: Bytes) -> Result<(Vec<String>, Vec<QueryColumn>)> {
+/// Reads all flat columns of a query as they are.
+pub(crate) fn read_columns(file: &str, bytes: Bytes) -> Result<NamedColumns> {
     let parquet = ParquetFile::open(file, bytes)?;
-    let mut names = Vec::new();
-    let mut columns = Vec::new();
+    let (mut names, mut columns, mut units) = (Vec::new(), Vec::new(), Vec::new());
     for column in (0..parquet.names.len()).filter(|&column| parquet.is_flat(column)) {
-        let unit = parquet.seconds_per_unit(column);
         let mut whole: Option<QueryColumn> = None;
         for group in 0..parquet.groups() {
             parquet.read_column(group, column, |fields, _| {
                 match fields {
-                    Fields::Integers(fields) if unit == 1.0 => {
-                        integers(&mut whole).extend_from_slice(fields);
-                    }
                     Fields::Integers(fields) => {
-                        reals(&mut whole).extend(fields.iter().map(|&field| field as f64 * unit));
+                        integers(&mut whole).extend_from_slice(fields);
                     }
                     Fields::Reals(fields) => {
                         reals(&mut whole).extend_from_slice(fields);
@@ -37,6 +32,7 @@ pub(crate) fn read_columns(file: &str, bytes: Bytes) -> Result<(Vec<String>, Vec
         if let Some(whole) = whole {
             names.push(parquet.names[column].clone());
             columns.push(whole);
+            units.push(parquet.seconds_per_unit(column));
         }
     }
     let rows = columns.first().map_or(0, QueryColumn::len);
@@ -47,7 +43,7 @@ pub(crate) fn read_columns(file: &str, bytes: Bytes) -> Result<(Vec<String>, Vec
             reason: "its columns differ in length".to_owned(),
         });
     }
-    Ok((names, columns))
+    Ok(NamedColumns { names, columns, units })
 }
 
 fn integers(column: &mut Option<QueryColumn>) -> &mut Vec<i64> {

@@ -6,9 +6,9 @@ pub(super) const LIST: u8 = 9;
 pub(super) const STRUCT: u8 = 12;
 
 /// Headers of Parquet nest a few levels.
-const DEEPEST: usize = 16;
+const MAX_DEPTH: usize = 16;
 
-/// A place in a header; everything is `None` where the bytes do not follow the protocol.
+/// A position in a header; everything is `None` where the bytes do not follow the protocol.
 #[derive(Debug)]
 pub(super) struct Thrift<'a> {
     bytes: &'a [u8],
@@ -86,7 +86,7 @@ impl<'a> Thrift<'a> {
 
     /// Skips the value of a field.
     pub(super) fn skip(&mut self, kind: u8) -> Option<()> {
-        self.skip_to_depth(kind, DEEPEST)
+        self.skip_to_depth(kind, MAX_DEPTH)
     }
 
     fn skip_to_depth(&mut self, kind: u8, depth: usize) -> Option<()> {
@@ -136,7 +136,7 @@ mod tests {
                 }
                 inner.skip(kind)
             })
-            .expect("sound");
+            .expect("valid");
         assert_eq!(seen, [(1, -3), (5, 300)]);
         assert_eq!(thrift.at(), bytes.len());
     }

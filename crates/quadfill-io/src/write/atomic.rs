@@ -1,8 +1,9 @@
 //! Files that are there whole or not at all.
 
-use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+
+use quadfill::write_whole_file;
 
 /// A file that could not be written; nothing of it is left behind.
 #[derive(Debug, thiserror::Error)]
@@ -32,7 +33,7 @@ pub fn write_atomically(
         let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
         write(&mut out).and_then(|()| out.flush())
     } else {
-        write_and_rename(path, |file| {
+        write_whole_file(path, |file| {
             let mut out = BufWriter::with_capacity(1 << 16, file);
             write(&mut out)?;
             out.flush()
@@ -41,37 +42,10 @@ pub fn write_atomically(
     result.map_err(|source| WriteError { path: path.to_owned(), source })
 }
 
-/// As [`write_atomically`], for writers that want the file itself.
-pub(crate) fn write_and_rename(
-    path: &Path,
-    write: impl FnOnce(&mut File) -> io::Result<()>,
-) -> io::Result<()> {
-    let name = path
-        .file_name()
-        .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "this is no name for a file"))?;
-    let mut hidden = std::ffi::OsString::from(".");
-    hidden.push(name);
-    hidden.push(format!(".{}.partial", std::process::id()));
-    let partial = Partial(path.with_file_name(hidden));
-    let mut file = File::create(&partial.0)?;
-    write(&mut file)?;
-    file.sync_all()?;
-    drop(file);
-    fs::rename(&partial.0, path)
-    // `partial` is dropped here: after the rename there is nothing left to remove.
-}
-
-/// Removes the unfinished file, however the writing ends.
-struct Partial(PathBuf);
-
-impl Drop for Partial {
-    fn drop(&mut self) {
-        let _ = fs::remove_file(&self.0);
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]

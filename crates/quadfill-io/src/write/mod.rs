@@ -6,13 +6,10 @@ mod npy;
 mod parquet;
 mod parquet_table;
 mod predictions;
-mod tns;
 mod vectors;
 
-pub(crate) use atomic::write_and_rename;
 pub use atomic::{WriteError, write_atomically};
 pub use npy::{NpyNumber, write_npy};
 pub(crate) use parquet_table::{column, write_table};
 pub use predictions::{Predictions, write_predictions};
-pub use tns::write_tns;
 pub use vectors::{VectorFormat, Vectors, write_vectors};

@@ -35,8 +35,8 @@ npy_number!(f32 "<f4", f64 "<f8", u32 "<u4", i64 "<i8");
 /// ```
 /// # let path = std::env::temp_dir().join(format!("quadfill-write-{}.npy", std::process::id()));
 /// quadfill_io::write_npy(&path, &[2, 3], (0..6).map(|i| i as f32))?;
-/// let data = quadfill_io::read::<f32>(&path, &quadfill_io::ReadOptions::default())?;
-/// assert_eq!(data.observations.values(), &[0.0, 1.0, 2.0, 3.0, 4.0, 5.0]);
+/// let data = quadfill_io::read(&path, &quadfill_io::ReadOptions::default())?;
+/// assert_eq!(data.values(), &[0.0, 1.0, 2.0, 3.0, 4.0, 5.0]);
 /// # std::fs::remove_file(&path)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -4,7 +4,9 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 use std::path::Path;
 
-use super::atomic::{WriteError, write_and_rename, write_atomically};
+use quadfill::write_whole_file;
+
+use super::atomic::{WriteError, write_atomically};
 use super::json::write_json_text;
 use super::parquet::write_parquet;
 use crate::delimited::Delimiter;
@@ -34,7 +36,7 @@ impl Predictions<'_> {
 ///
 /// The ending of the name chooses: `.parquet`, `.jsonl` or `.ndjson` (one JSON object per line),
 /// anything else is delimited text with a header and the delimiter of the query (`.tsv`: tabs; a
-/// comma if the query was no text).
+/// comma if the query was not text).
 ///
 /// # Panics
 /// If there are not as many predictions as rows.
@@ -45,7 +47,7 @@ impl Predictions<'_> {
 /// let modes = [Mode::new("a", Labels::range(2)), Mode::new("b", Labels::range(2))];
 /// let text = b"a;b\n0;1\n1;7\n".to_vec();
 /// let options = ReadOptions::default();
-/// let query = read_query_bytes("q.csv", text, &options, &modes, &[], QueryValues::Ignored)?;
+/// let query = read_query_bytes("q.csv", text, &options, &modes, QueryValues::Ignored)?;
 /// # let path = std::env::temp_dir().join(format!("quadfill-predictions-{}.csv", std::process::id()));
 /// let predictions = Predictions { values: &[0.5, 0.25], half_widths: None, mark_unknown: true };
 /// write_predictions(&path, &query, predictions)?;
@@ -63,7 +65,7 @@ pub fn write_predictions(
 ) -> Result<(), WriteError> {
     assert_eq!(predictions.values.len(), query.len(), "one prediction per row");
     match path.extension().and_then(|ending| ending.to_str()) {
-        Some("parquet") => write_and_rename(path, |file| write_parquet(file, query, predictions))
+        Some("parquet") => write_whole_file(path, |file| write_parquet(file, query, predictions))
             .map_err(|source| WriteError { path: path.to_owned(), source }),
         Some("jsonl" | "ndjson") => {
             write_atomically(path, |out| write_json_lines(out, query, predictions))

@@ -8,9 +8,9 @@ use std::path::Path;
 use parquet::basic::Type as Physical;
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
-use quadfill::Labels;
+use quadfill::{Labels, write_whole_file};
 
-use super::atomic::{WriteError, write_and_rename, write_atomically};
+use super::atomic::{WriteError, write_atomically};
 use super::npy::write_npy;
 use super::parquet_table::{column, write_table};
 
@@ -67,7 +67,7 @@ impl VectorFormat {
 /// If the system cannot write, or the ending is none of [`VectorFormat::of_name`].
 ///
 /// ```
-/// use quadfill::Labels;
+/// use quadfill::{Labels, write_whole_file};
 /// use quadfill_io::{Vectors, write_vectors};
 /// # let path = std::env::temp_dir().join(format!("quadfill-vectors-{}.vec", std::process::id()));
 /// let labels = Labels::from_names(["Heat", "Up in the Air"]);
@@ -97,10 +97,12 @@ pub fn write_vectors(path: &Path, vectors: Vectors<'_>) -> Result<(), WriteError
         Some(VectorFormat::Csv) => write_atomically(path, |out| vectors.write_csv(out)),
         Some(VectorFormat::Word2vec) => write_atomically(path, |out| vectors.write_word2vec(out)),
         Some(VectorFormat::Parquet) => {
-            write_and_rename(path, |file| vectors.write_parquet(file).map_err(io::Error::other))
+            write_whole_file(path, |file| vectors.write_parquet(file).map_err(io::Error::other))
                 .map_err(refuse)
         }
-        None => Err(refuse(io::Error::other("the ending names no format of vectors"))),
+        None => Err(refuse(io::Error::other(
+            "the ending is not that of a format for vectors: use .npy, .csv, .parquet or .vec",
+        ))),
     }
 }
 

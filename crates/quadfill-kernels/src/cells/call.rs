@@ -1,15 +1,15 @@
-//! The arguments of a kernel, once their shapes are known to agree.
+//! Kernel arguments whose shapes have been checked.
 
 use super::{Direction, Form, MAX_OTHERS, ModeContext, RowCells, Workspace};
 use crate::Real;
 
-/// Factor matrices larger than this are not expected to stay in the first-level cache.
-const NEAR_BYTES: usize = 16 << 10;
+/// Factor matrices larger than this are not expected to stay in the L1 cache.
+const L1_RESIDENT_BYTES: usize = 16 << 10;
 
-/// How many cache lines of one mode may be on their way: about as many as a core keeps track of.
-const LINES_AHEAD: usize = 32;
+/// Cache lines of one mode that may be in flight: about as many as a core can track.
+const MAX_LINES_IN_FLIGHT: usize = 32;
 
-/// What a cell picks from: the rows of one other mode, or a direction in them.
+/// The factors and biases of the other modes, or a direction in them.
 #[derive(Clone, Copy)]
 pub(super) struct Others<'a, T> {
     /// Each holds at least `rows * stride` entries.
@@ -18,7 +18,8 @@ pub(super) struct Others<'a, T> {
     pub(super) biases: [&'a [T]; MAX_OTHERS],
 }
 
-/// Arguments that fit together; only [`Call::new`] makes them, and the kernels rely on it.
+/// Arguments with consistent shapes. Only [`Call::new`] constructs them, and the kernels rely on
+/// its checks.
 #[derive(Clone, Copy)]
 pub(super) struct Call<'a, T> {
     pub(super) form: Form<'a, T>,
@@ -26,28 +27,28 @@ pub(super) struct Call<'a, T> {
     pub(super) stride: usize,
     pub(super) mean: T,
     pub(super) with_biases: bool,
-    /// How many other modes there are, 1 to [`MAX_OTHERS`].
+    /// Number of other modes, 1 to [`MAX_OTHERS`].
     pub(super) count: usize,
-    /// Rows of each other mode.
+    /// Number of rows of each other mode.
     pub(super) rows: [usize; MAX_OTHERS],
-    /// Which of them are too large to be always at hand.
-    pub(super) distant: [bool; MAX_OTHERS],
-    /// How many cells ahead their rows are asked for.
-    pub(super) ahead: usize,
+    /// The modes that are too large for the L1 cache, so that their rows are prefetched.
+    pub(super) prefetched: [bool; MAX_OTHERS],
+    /// How many cells ahead rows are prefetched.
+    pub(super) prefetch_distance: usize,
     pub(super) point: Others<'a, T>,
     pub(super) row: RowCells<'a, T>,
 }
 
-/// A direction that fits a call.
+/// A direction whose shape matches a call.
 #[derive(Clone, Copy)]
-pub(super) struct Along<'a, T> {
+pub(super) struct CheckedDirection<'a, T> {
     pub(super) own: &'a [T],
     pub(super) own_bias: T,
     pub(super) others: Others<'a, T>,
 }
 
 impl<'a, T: Real> Call<'a, T> {
-    /// Checks that the arguments fit together; panics if not.
+    /// Checks that the shapes of the arguments are consistent; panics if not.
     pub(super) fn new(ctx: &ModeContext<'a, T>, row: &RowCells<'a, T>, ws: &Workspace<T>) -> Self {
         let count = ctx.factors.len();
         assert!((1..=MAX_OTHERS).contains(&count), "a tensor has 2 to {} modes", MAX_OTHERS + 1);
@@ -57,7 +58,11 @@ impl<'a, T: Real> Call<'a, T> {
             "rows are padded to whole cache lines"
         );
         assert_eq!(row.own.len(), ctx.stride, "entries of the row");
-        assert_eq!(row.others.len(), row.values.len() * count, "rows picked");
+        assert_eq!(
+            row.others.len(),
+            row.values.len() * count,
+            "one row of each other mode per cell"
+        );
         if let Some(weights) = row.weights {
             assert_eq!(weights.len(), row.values.len(), "one weight per cell");
         }
@@ -65,7 +70,7 @@ impl<'a, T: Real> Call<'a, T> {
             assert_eq!(cross.len(), count, "weights of the cross terms");
             assert_eq!(among.len(), count * count, "weights among the other modes");
         }
-        assert!(ws.fits(ctx.rank, ctx.biases.is_some()), "the workspace was made for another rank");
+        assert!(ws.fits(ctx.rank, ctx.biases.is_some()), "the workspace has another shape");
 
         let mut rows = [0; MAX_OTHERS];
         for (rows, factor) in rows.iter_mut().zip(ctx.factors) {
@@ -81,15 +86,15 @@ impl<'a, T: Real> Call<'a, T> {
             with_biases: ctx.biases.is_some(),
             count,
             rows,
-            distant: rows.map(|rows| rows * ctx.stride * size_of::<T>() > NEAR_BYTES),
-            ahead: (LINES_AHEAD / lines).clamp(2, 16),
+            prefetched: rows.map(|rows| rows * ctx.stride * size_of::<T>() > L1_RESIDENT_BYTES),
+            prefetch_distance: (MAX_LINES_IN_FLIGHT / lines).clamp(2, 16),
             point,
             row: *row,
         }
     }
 
-    /// Checks that a direction has the shape of the point; panics if not.
-    pub(super) fn along(&self, dir: &Direction<'a, T>) -> Along<'a, T> {
+    /// Checks that a direction has the same shape as the point; panics if not.
+    pub(super) fn check_direction(&self, dir: &Direction<'a, T>) -> CheckedDirection<'a, T> {
         assert_eq!(dir.own.len(), self.stride, "entries of the direction's row");
         assert_eq!(dir.factors.len(), self.count, "modes of the direction");
         assert_eq!(
@@ -97,20 +102,20 @@ impl<'a, T: Real> Call<'a, T> {
             self.with_biases,
             "biases in both the point and the direction, or in neither"
         );
-        Along {
+        CheckedDirection {
             own: dir.own,
             own_bias: dir.own_bias,
             others: Others::new(dir.factors, dir.biases, &self.rows, self.stride),
         }
     }
 
-    /// How many cells there are.
+    /// Number of cells.
     #[inline(always)]
     pub(super) fn cells(&self) -> usize {
         self.row.values.len()
     }
 
-    /// Unknowns of the row.
+    /// Number of unknowns of the row.
     #[inline(always)]
     pub(super) fn cols(&self) -> usize {
         self.rank + usize::from(self.with_biases)

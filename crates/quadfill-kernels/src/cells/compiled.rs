@@ -1,26 +1,26 @@
-//! The kernels of the two precisions, compiled once in this crate.
+//! The kernels for both precisions, compiled once in this crate.
 //!
-//! Generic functions are compiled in whichever crate uses them, again in each and with its settings.
-//! These are not generic, so that callers link to one optimised copy.
+//! Generic functions are compiled again in every crate that uses them, with the settings of that
+//! crate. These functions are not generic, so all callers link to the same optimised copy.
 
 use super::call::Call;
-use super::{Direction, ModeContext, RowCells, Workspace, combine, directional, gram, residual};
-use crate::{Kernels, Real};
+use super::{Direction, ModeContext, RowCells, Workspace, gradient, gram, hessian_vec, residual};
+use crate::{Backend, Real};
 
-/// What [`Kernels`] offers for a precision.
+/// The operations of [`Backend`] for one precision.
 pub trait CellSums: Sized {
-    /// See [`Kernels::normal_equations`].
+    /// See [`Backend::normal_equations`].
     fn normal_equations(
-        kernels: Kernels,
+        backend: Backend,
         ctx: &ModeContext<Self>,
         row: &RowCells<Self>,
         ws: &mut Workspace<Self>,
         out: &mut [f64],
     ) where
         Self: Real;
-    /// See [`Kernels::gradient`].
+    /// See [`Backend::gradient`].
     fn gradient(
-        kernels: Kernels,
+        backend: Backend,
         ctx: &ModeContext<Self>,
         row: &RowCells<Self>,
         ws: &mut Workspace<Self>,
@@ -28,27 +28,27 @@ pub trait CellSums: Sized {
     ) -> f64
     where
         Self: Real;
-    /// See [`Kernels::residuals`].
+    /// See [`Backend::residuals`].
     fn residuals(
-        kernels: Kernels,
+        backend: Backend,
         ctx: &ModeContext<Self>,
         row: &RowCells<Self>,
         ws: &mut Workspace<Self>,
         out: &mut [Self],
     ) where
         Self: Real;
-    /// See [`Kernels::squared_residuals`].
+    /// See [`Backend::squared_residuals`].
     fn squared_residuals(
-        kernels: Kernels,
+        backend: Backend,
         ctx: &ModeContext<Self>,
         row: &RowCells<Self>,
         ws: &mut Workspace<Self>,
     ) -> f64
     where
         Self: Real;
-    /// See [`Kernels::directional`].
-    fn directional(
-        kernels: Kernels,
+    /// See [`Backend::hessian_vec`].
+    fn hessian_vec(
+        backend: Backend,
         ctx: &ModeContext<Self>,
         row: &RowCells<Self>,
         dir: &Direction<Self>,
@@ -63,7 +63,7 @@ macro_rules! cell_sums {
     ($t:ty) => {
         impl CellSums for $t {
             fn normal_equations(
-                kernels: Kernels,
+                backend: Backend,
                 ctx: &ModeContext<Self>,
                 row: &RowCells<Self>,
                 ws: &mut Workspace<Self>,
@@ -72,11 +72,11 @@ macro_rules! cell_sums {
                 let order = ctx.cols() + 1;
                 assert_eq!(out.len(), order * order, "entries of the matrix");
                 let call = Call::new(ctx, row, ws);
-                kernels.run::<$t, _>(gram::NormalEquations { call, ws, out });
+                backend.run::<$t, _>(gram::NormalEquations { call, ws, out });
             }
 
             fn gradient(
-                kernels: Kernels,
+                backend: Backend,
                 ctx: &ModeContext<Self>,
                 row: &RowCells<Self>,
                 ws: &mut Workspace<Self>,
@@ -84,11 +84,11 @@ macro_rules! cell_sums {
             ) -> f64 {
                 assert_eq!(out.len(), ctx.cols(), "entries of the gradient");
                 let call = Call::new(ctx, row, ws);
-                kernels.run::<$t, _>(combine::Gradient { call, ws, out })
+                backend.run::<$t, _>(gradient::Gradient { call, ws, out })
             }
 
             fn residuals(
-                kernels: Kernels,
+                backend: Backend,
                 ctx: &ModeContext<Self>,
                 row: &RowCells<Self>,
                 ws: &mut Workspace<Self>,
@@ -96,21 +96,21 @@ macro_rules! cell_sums {
             ) {
                 assert_eq!(out.len(), row.values.len(), "one residual per cell");
                 let call = Call::new(ctx, row, ws);
-                kernels.run::<$t, _>(residual::Residuals { call, ws, out });
+                backend.run::<$t, _>(residual::Residuals { call, ws, out });
             }
 
             fn squared_residuals(
-                kernels: Kernels,
+                backend: Backend,
                 ctx: &ModeContext<Self>,
                 row: &RowCells<Self>,
                 ws: &mut Workspace<Self>,
             ) -> f64 {
                 let call = Call::new(ctx, row, ws);
-                kernels.run::<$t, _>(residual::SquaredResiduals { call, ws })
+                backend.run::<$t, _>(residual::SquaredResiduals { call, ws })
             }
 
-            fn directional(
-                kernels: Kernels,
+            fn hessian_vec(
+                backend: Backend,
                 ctx: &ModeContext<Self>,
                 row: &RowCells<Self>,
                 dir: &Direction<Self>,
@@ -120,10 +120,10 @@ macro_rules! cell_sums {
             ) {
                 assert_eq!(out.len(), ctx.cols(), "entries of the product");
                 let call = Call::new(ctx, row, ws);
-                let along = call.along(dir);
-                kernels.run::<$t, _>(directional::Directional {
+                let direction = call.check_direction(dir);
+                backend.run::<$t, _>(hessian_vec::HessianVec {
                     call,
-                    along,
+                    direction,
                     ws,
                     out,
                     second_order,

@@ -1,23 +1,23 @@
-//! The forms on vectors: a prediction's products and its slope, and their derivatives.
+//! The forms on SIMD vectors: predictions, their Jacobians, and directional derivatives of both.
 
 use super::{Form, MAX_OTHERS};
 use crate::Real;
 use crate::simd::Simd;
 
-/// Some lanes of the row worked on and of the rows a cell picks (the first `count` of them).
+/// One SIMD vector of the current row and one of each row that a cell picks (the first `count`).
 #[derive(Clone, Copy)]
 pub(super) struct Lanes<V> {
     pub(super) own: V,
     pub(super) others: [V; MAX_OTHERS],
 }
 
-/// The weights of a quadratic form, each in all lanes.
+/// The weights of a quadratic form, each broadcast to all lanes.
 #[derive(Clone, Copy)]
 pub(super) struct Weights<V> {
     own: V,
     twice_own: V,
     twice_cross: [V; MAX_OTHERS],
-    /// Row `b` up to the diagonal; twice the weight off the diagonal, as each pair is met once.
+    /// The lower triangle. Weights off the diagonal are doubled, as each pair is visited once.
     among: [[V; MAX_OTHERS]; MAX_OTHERS],
 }
 
@@ -51,24 +51,25 @@ impl<V: Copy> Weights<V> {
     }
 }
 
-/// A form, lane by lane.
+/// A form, evaluated lane by lane.
 pub(super) trait LaneForm {
-    /// The slope, and `sums` plus the products that make up the prediction: two sums, so that
-    /// additions wait less for one another.
-    fn slope<T: Real, S: Simd<T>>(
+    /// The Jacobian, and `sums` plus the terms of the prediction. Two independent sums shorten the
+    /// chain of dependent additions.
+    fn jacobian<T: Real, S: Simd<T>>(
         simd: S,
         weights: &Weights<S::Vector>,
-        at: &Lanes<S::Vector>,
+        point: &Lanes<S::Vector>,
         count: usize,
         sums: [S::Vector; 2],
     ) -> (S::Vector, [S::Vector; 2]);
 
-    /// The derivative along `d` of the slope, and `sum` plus the derivative of the products.
-    fn turn<T: Real, S: Simd<T>>(
+    /// The derivative of the Jacobian along `direction`, and `sum` plus the derivative of the
+    /// prediction.
+    fn jacobian_derivative<T: Real, S: Simd<T>>(
         simd: S,
         weights: &Weights<S::Vector>,
-        at: &Lanes<S::Vector>,
-        d: &Lanes<S::Vector>,
+        point: &Lanes<S::Vector>,
+        direction: &Lanes<S::Vector>,
         count: usize,
         sum: S::Vector,
     ) -> (S::Vector, S::Vector);
@@ -79,173 +80,174 @@ pub(super) struct Product;
 
 impl LaneForm for Product {
     #[inline(always)]
-    fn slope<T: Real, S: Simd<T>>(
+    fn jacobian<T: Real, S: Simd<T>>(
         simd: S,
         _: &Weights<S::Vector>,
-        at: &Lanes<S::Vector>,
+        point: &Lanes<S::Vector>,
         count: usize,
         sums: [S::Vector; 2],
     ) -> (S::Vector, [S::Vector; 2]) {
-        let mut product = at.others[0];
+        let mut product = point.others[0];
         for b in 1..count {
-            product = simd.mul(product, at.others[b]);
+            product = simd.mul(product, point.others[b]);
         }
-        (product, [simd.mul_add(at.own, product, sums[0]), sums[1]])
+        (product, [simd.mul_add(point.own, product, sums[0]), sums[1]])
     }
 
     #[inline(always)]
-    fn turn<T: Real, S: Simd<T>>(
+    fn jacobian_derivative<T: Real, S: Simd<T>>(
         simd: S,
         _: &Weights<S::Vector>,
-        at: &Lanes<S::Vector>,
-        d: &Lanes<S::Vector>,
+        point: &Lanes<S::Vector>,
+        direction: &Lanes<S::Vector>,
         count: usize,
         sum: S::Vector,
     ) -> (S::Vector, S::Vector) {
         // The product rule, one factor at a time.
-        let (mut product, mut turn) = (at.others[0], d.others[0]);
+        let (mut product, mut derivative) = (point.others[0], direction.others[0]);
         for b in 1..count {
-            turn = simd.mul_add(turn, at.others[b], simd.mul(product, d.others[b]));
-            product = simd.mul(product, at.others[b]);
+            derivative =
+                simd.mul_add(derivative, point.others[b], simd.mul(product, direction.others[b]));
+            product = simd.mul(product, point.others[b]);
         }
-        let sum = simd.mul_add(d.own, product, sum);
-        (turn, simd.mul_add(at.own, turn, sum))
+        let sum = simd.mul_add(direction.own, product, sum);
+        (derivative, simd.mul_add(point.own, derivative, sum))
     }
 }
 
-/// [`Form::Quadratic`]. Without `SQUARES` no row meets itself, as in the pairwise model, and
-/// those terms are left out.
+/// [`Form::Quadratic`]. Without `SQUARES` the form has no terms `<u,u>` or `<v_b,v_b>`, as in the
+/// pairwise model, and they are skipped.
 pub(super) struct Quadratic<const SQUARES: bool>;
 
 impl<const SQUARES: bool> LaneForm for Quadratic<SQUARES> {
     #[inline(always)]
-    fn slope<T: Real, S: Simd<T>>(
+    fn jacobian<T: Real, S: Simd<T>>(
         simd: S,
         weights: &Weights<S::Vector>,
-        at: &Lanes<S::Vector>,
+        point: &Lanes<S::Vector>,
         count: usize,
         sums: [S::Vector; 2],
     ) -> (S::Vector, [S::Vector; 2]) {
-        let (u, v) = (at.own, &at.others);
+        let (u, v) = (point.own, &point.others);
         let mut cross = simd.mul(weights.twice_cross[0], v[0]);
         for b in 1..count {
             cross = simd.mul_add(weights.twice_cross[b], v[b], cross);
         }
-        let (mut slope, mut half) = (cross, cross);
+        let (mut jacobian, mut linear) = (cross, cross);
         if SQUARES {
-            slope = simd.mul_add(weights.twice_own, u, cross);
-            half = simd.mul_add(weights.own, u, cross);
+            jacobian = simd.mul_add(weights.twice_own, u, cross);
+            linear = simd.mul_add(weights.own, u, cross);
         }
-        let own = simd.mul_add(u, half, sums[0]);
+        let own = simd.mul_add(u, linear, sums[0]);
         let mut among = sums[1];
         if SQUARES {
             among = simd.mul_add(v[0], simd.mul(weights.among[0][0], v[0]), among);
         }
         for b in 1..count {
-            let mut met = simd.mul(weights.among[b][0], v[0]);
+            let mut row_sum = simd.mul(weights.among[b][0], v[0]);
             for c in 1..b + usize::from(SQUARES) {
-                met = simd.mul_add(weights.among[b][c], v[c], met);
+                row_sum = simd.mul_add(weights.among[b][c], v[c], row_sum);
             }
-            among = simd.mul_add(v[b], met, among);
+            among = simd.mul_add(v[b], row_sum, among);
         }
-        (slope, [own, among])
+        (jacobian, [own, among])
     }
 
     #[inline(always)]
-    fn turn<T: Real, S: Simd<T>>(
+    fn jacobian_derivative<T: Real, S: Simd<T>>(
         simd: S,
         weights: &Weights<S::Vector>,
-        at: &Lanes<S::Vector>,
-        d: &Lanes<S::Vector>,
+        point: &Lanes<S::Vector>,
+        direction: &Lanes<S::Vector>,
         count: usize,
         sum: S::Vector,
     ) -> (S::Vector, S::Vector) {
-        let (v, dv) = (&at.others, &d.others);
-        let mut slope = simd.mul(weights.twice_own, at.own);
+        let (v, dv) = (&point.others, &direction.others);
+        let mut jacobian = simd.mul(weights.twice_own, point.own);
         let mut cross = simd.mul(weights.twice_cross[0], dv[0]);
-        slope = simd.mul_add(weights.twice_cross[0], v[0], slope);
+        jacobian = simd.mul_add(weights.twice_cross[0], v[0], jacobian);
         for b in 1..count {
             cross = simd.mul_add(weights.twice_cross[b], dv[b], cross);
-            slope = simd.mul_add(weights.twice_cross[b], v[b], slope);
+            jacobian = simd.mul_add(weights.twice_cross[b], v[b], jacobian);
         }
-        let mut sum = simd.mul_add(d.own, slope, sum);
-        sum = simd.mul_add(at.own, cross, sum);
+        let mut sum = simd.mul_add(direction.own, jacobian, sum);
+        sum = simd.mul_add(point.own, cross, sum);
         for b in 0..count {
             for c in 0..=b {
-                let both = simd.mul_add(dv[b], v[c], simd.mul(v[b], dv[c]));
-                sum = simd.mul_add(weights.among[b][c], both, sum);
+                let derivative = simd.mul_add(dv[b], v[c], simd.mul(v[b], dv[c]));
+                sum = simd.mul_add(weights.among[b][c], derivative, sum);
             }
         }
-        (simd.mul_add(weights.twice_own, d.own, cross), sum)
+        (simd.mul_add(weights.twice_own, direction.own, cross), sum)
     }
 }
 
-/// [`Form::Quadratic`] where every two rows meet with weight one and none meets itself: the pairwise
-/// model itself, which needs additions where others need products.
+/// [`Form::Quadratic`] with weight one for every pair of different rows and no squares: the
+/// pairwise model, which needs additions where other forms need multiplications.
 pub(super) struct Pairwise;
 
 impl Pairwise {
-    /// Whether a form is this one.
+    /// Whether `form` is the pairwise model.
     #[inline(always)]
     fn is<T: Real>(form: &Form<T>) -> bool {
         let Form::Quadratic { own, cross, among } = *form else { return false };
         let count = cross.len();
         let is_one = |weight: T| weight + weight == T::ONE;
-        let is_met = |(at, &weight): (usize, &T)| {
+        let is_expected = |(at, &weight): (usize, &T)| {
             if at % (count + 1) == 0 { weight == T::ZERO } else { is_one(weight) }
         };
         own == T::ZERO
             && cross.iter().all(|&weight| is_one(weight))
-            && among.iter().enumerate().all(is_met)
+            && among.iter().enumerate().all(is_expected)
     }
 }
 
 impl LaneForm for Pairwise {
     #[inline(always)]
-    fn slope<T: Real, S: Simd<T>>(
+    fn jacobian<T: Real, S: Simd<T>>(
         simd: S,
         _: &Weights<S::Vector>,
-        at: &Lanes<S::Vector>,
+        point: &Lanes<S::Vector>,
         count: usize,
         sums: [S::Vector; 2],
     ) -> (S::Vector, [S::Vector; 2]) {
-        // Each row meets the sum of those before it.
-        let (mut slope, mut among) = (at.others[0], sums[1]);
+        // Each row is multiplied by the sum of the rows before it.
+        let (mut jacobian, mut among) = (point.others[0], sums[1]);
         for b in 1..count {
-            among = simd.mul_add(at.others[b], slope, among);
-            slope = simd.add(slope, at.others[b]);
+            among = simd.mul_add(point.others[b], jacobian, among);
+            jacobian = simd.add(jacobian, point.others[b]);
         }
-        (slope, [simd.mul_add(at.own, slope, sums[0]), among])
+        (jacobian, [simd.mul_add(point.own, jacobian, sums[0]), among])
     }
 
     #[inline(always)]
-    fn turn<T: Real, S: Simd<T>>(
+    fn jacobian_derivative<T: Real, S: Simd<T>>(
         simd: S,
         _: &Weights<S::Vector>,
-        at: &Lanes<S::Vector>,
-        d: &Lanes<S::Vector>,
+        point: &Lanes<S::Vector>,
+        direction: &Lanes<S::Vector>,
         count: usize,
         sum: S::Vector,
     ) -> (S::Vector, S::Vector) {
-        let (mut slope, mut turn, mut sum) = (at.others[0], d.others[0], sum);
+        let (mut jacobian, mut derivative, mut sum) = (point.others[0], direction.others[0], sum);
         for b in 1..count {
-            sum = simd.mul_add(d.others[b], slope, sum);
-            sum = simd.mul_add(at.others[b], turn, sum);
-            slope = simd.add(slope, at.others[b]);
-            turn = simd.add(turn, d.others[b]);
+            sum = simd.mul_add(direction.others[b], jacobian, sum);
+            sum = simd.mul_add(point.others[b], derivative, sum);
+            jacobian = simd.add(jacobian, point.others[b]);
+            derivative = simd.add(derivative, direction.others[b]);
         }
-        let sum = simd.mul_add(d.own, slope, sum);
-        (turn, simd.mul_add(at.own, turn, sum))
+        let sum = simd.mul_add(direction.own, jacobian, sum);
+        (derivative, simd.mul_add(point.own, derivative, sum))
     }
 }
 
-/// Something to do with a form and a number of other modes (0: any) known to the compiler.
+/// An operation compiled for a form and a number of other modes (0: any number).
 pub(super) trait PerForm<T: Real> {
-    /// Does it.
+    /// Runs the operation.
     fn with<S: Simd<T>, F: LaneForm, const COUNT: usize>(self, simd: S);
 }
 
-/// Does `then` with the form and number of other modes, the common numbers compiled for.
+/// Runs `then` specialised to the form and, where it is common, to the number of other modes.
 #[inline(always)]
 pub(super) fn per_form<T: Real, S: Simd<T>>(
     simd: S,

@@ -1,8 +1,8 @@
-//! Normal equations: the Gram matrix of slopes and residuals.
+//! Normal equations: the Gram matrix of Jacobians and residuals.
 
 use super::MAX_OTHERS;
 use super::call::Call;
-use super::features::{Span, fetch_early};
+use super::gather::{Span, prefetch_cells};
 use super::plan::Tile;
 use super::residual::gather;
 use super::workspace::{Layout, Workspace};
@@ -10,13 +10,13 @@ use crate::Real;
 use crate::products::add_products;
 use crate::simd::{Simd, Task};
 
-/// Panels whose sums stay in `T` before they are added to the double-precision result: few
-/// enough to lose nothing of note, many enough to make the conversion cheap.
+/// Number of panels summed in `T` before the sums are added to the double-precision result: few
+/// enough for the loss of accuracy to be negligible, enough to amortise the conversion.
 const PANELS_PER_FLUSH: usize = 4;
 
-/// Rows of at least this many cache lines are fetched while the panel before theirs is summed up:
-/// gathering asks for more of them at a time than memory can deliver.
-const ROWS_WORTH_FETCHING_EARLY: usize = 2;
+/// Rows of at least this many cache lines are prefetched while the previous panel is summed:
+/// gathering alone would request them faster than memory can deliver them.
+const MIN_LINES_TO_PREFETCH_PANELS: usize = 2;
 
 pub(super) struct NormalEquations<'a, T: Real> {
     pub(super) call: Call<'a, T>,
@@ -33,28 +33,28 @@ impl<T: Real> Task<T> for NormalEquations<'_, T> {
         let order = call.cols() + 1;
         let layout = Layout::new::<T>(call.cols(), S::LANES);
         let panels = call.cells().div_ceil(layout.cells);
-        let is_fetched_early = call.rank >= ROWS_WORTH_FETCHING_EARLY * T::LINE;
-        // Rows that were fetched early need not be asked for again.
-        let at_hand = Call { distant: [false; MAX_OTHERS], ..call };
+        let prefetches_panels = call.rank >= MIN_LINES_TO_PREFETCH_PANELS * T::LINE;
+        // Rows prefetched with the previous panel need not be prefetched again.
+        let without_prefetch = Call { prefetched: [false; MAX_OTHERS], ..call };
         for (panel, span) in Span::panels(call.cells(), layout).enumerate() {
-            let gathered = if is_fetched_early && panel > 0 { &at_hand } else { &call };
+            let gathered = if prefetches_panels && panel > 0 { &without_prefetch } else { &call };
             gather(simd, gathered, span, layout, true, ws);
             finish_panel(simd, &call, span, layout, ws);
-            let triangle = Triangle {
+            let triangle = LowerTriangle {
                 layout,
                 cells: span.cells,
-                afresh: panel % PANELS_PER_FLUSH == 0,
-                panel: &ws.slopes,
+                overwrite: panel % PANELS_PER_FLUSH == 0,
+                panel: &ws.jacobians,
                 sums: &mut ws.sums,
             };
             let tiles = ws.plan.tiles(order, S::LANES, S::REGISTERS);
-            // While the sums keep the arithmetic busy, the rows of the next panel come closer.
+            // The rows of the next panel are prefetched while this one is summed.
             let next = span.first + span.cells;
-            let early = is_fetched_early && next < call.cells();
+            let early = prefetches_panels && next < call.cells();
             let share = layout.cells.div_ceil(tiles.len());
             triangle.add_tiles(simd, tiles, |done| {
                 if early {
-                    fetch_early(&call, next + done * share, share);
+                    prefetch_cells(&call, next + done * share, share);
                 }
             });
             if panel % PANELS_PER_FLUSH == PANELS_PER_FLUSH - 1 || panel + 1 == panels {
@@ -64,7 +64,8 @@ impl<T: Real> Task<T> for NormalEquations<'_, T> {
     }
 }
 
-/// Completes the slopes with the bias column and the residual, and scales by the weights.
+/// Appends the bias column and the residual to the Jacobians, and multiplies each cell by the
+/// square root of its weight.
 #[inline(always)]
 fn finish_panel<T: Real, S: Simd<T>>(
     simd: S,
@@ -74,7 +75,7 @@ fn finish_panel<T: Real, S: Simd<T>>(
     ws: &mut Workspace<T>,
 ) {
     let cols = call.cols();
-    let cells = ws.slopes.chunks_exact_mut(layout.stride);
+    let cells = ws.jacobians.chunks_exact_mut(layout.stride);
     for (cell, &r) in cells.zip(&ws.residuals[..span.cells]) {
         if call.with_biases {
             cell[call.rank] = T::ONE;
@@ -84,11 +85,11 @@ fn finish_panel<T: Real, S: Simd<T>>(
     let Some(weights) = call.row.weights else {
         return;
     };
-    let cells = ws.slopes.chunks_exact_mut(layout.stride);
+    let cells = ws.jacobians.chunks_exact_mut(layout.stride);
     for (cell, w) in cells.zip(&weights[span.first..][..span.cells]) {
         let root = simd.splat(w.sqrt());
         for lanes in cell.chunks_exact_mut(S::LANES) {
-            // SAFETY: the chunk is a vector long.
+            // SAFETY: the chunk has the length of a vector.
             unsafe {
                 let v = simd.load(lanes.as_ptr());
                 simd.store(lanes.as_mut_ptr(), simd.mul(root, v));
@@ -108,12 +109,12 @@ fn flush<T: Real>(sums: &[T], stride: usize, order: usize, out: &mut [f64]) {
     }
 }
 
-/// Where the products of a panel's columns are added up.
-struct Triangle<'a, T> {
+/// The lower triangle of the Gram matrix of a panel's columns.
+struct LowerTriangle<'a, T> {
     layout: Layout,
     cells: usize,
-    /// Whether the sums begin at zero.
-    afresh: bool,
+    /// Whether the previous contents of `sums` are overwritten rather than added to.
+    overwrite: bool,
     panel: &'a [T],
     sums: &'a mut [T],
 }
@@ -127,17 +128,21 @@ macro_rules! tiles {
     };
 }
 
-impl<T: Real> Triangle<'_, T> {
-    /// Adds up all tiles; `before` is told how many are done, before each.
+impl<T: Real> LowerTriangle<'_, T> {
+    /// Computes all tiles. `before` is called before each tile with the number of tiles done.
     #[inline(always)]
     fn add_tiles<S: Simd<T>>(mut self, simd: S, tiles: &[Tile], before: impl Fn(usize)) {
         let mut done = 0;
-        for alike in tiles.chunk_by(|a, b| a.shape() == b.shape()) {
-            let task =
-                Alike { triangle: &mut self, tiles: alike, before: |i: usize| before(done + i) };
-            // Wide tiles are for machines with many registers; the others need not compile them.
+        for same_shape in tiles.chunk_by(|a, b| a.shape() == b.shape()) {
+            let task = SameShapeTiles {
+                triangle: &mut self,
+                tiles: same_shape,
+                before: |i: usize| before(done + i),
+            };
+            // Large tiles need many registers, so they are compiled only for machines that have
+            // them.
             if S::REGISTERS <= 16 {
-                tiles!(simd, alike[0].shape(), task,
+                tiles!(simd, same_shape[0].shape(), task,
                     1 x 1 2 x 1 3 x 1 4 x 1 5 x 1 6 x 1 7 x 1 8 x 1 9 x 1 10 x 1 11 x 1 12 x 1
                     1 x 2 2 x 2 3 x 2 4 x 2 5 x 2 6 x 2
                     1 x 3 2 x 3 3 x 3
@@ -145,7 +150,7 @@ impl<T: Real> Triangle<'_, T> {
                     1 x 5
                     1 x 6);
             } else {
-                tiles!(simd, alike[0].shape(), task,
+                tiles!(simd, same_shape[0].shape(), task,
                     1 x 1 2 x 1 3 x 1 4 x 1 5 x 1 6 x 1 7 x 1 8 x 1
                     9 x 1 10 x 1 11 x 1 12 x 1 13 x 1 14 x 1 15 x 1 16 x 1
                     1 x 2 2 x 2 3 x 2 4 x 2 5 x 2 6 x 2 7 x 2 8 x 2 9 x 2 10 x 2 11 x 2 12 x 2
@@ -154,20 +159,20 @@ impl<T: Real> Triangle<'_, T> {
                     1 x 5 2 x 5 3 x 5 4 x 5
                     1 x 6 2 x 6 3 x 6 4 x 6);
             }
-            done += alike.len();
+            done += same_shape.len();
         }
     }
 }
 
-/// Tiles of one shape, and what is to be done before each.
-struct Alike<'s, 'a, T, F> {
-    triangle: &'s mut Triangle<'a, T>,
+/// Tiles of the same shape, and a callback to run before each.
+struct SameShapeTiles<'s, 'a, T, F> {
+    triangle: &'s mut LowerTriangle<'a, T>,
     tiles: &'s [Tile],
     before: F,
 }
 
-/// Adds up tiles of one shape: the call costs as much as some cells.
-struct AddTiles<'s, 'a, T, F, const ROWS: usize, const BLOCKS: usize>(Alike<'s, 'a, T, F>);
+/// Computes tiles of the same shape in one call, as a call costs as much as several cells.
+struct AddTiles<'s, 'a, T, F, const ROWS: usize, const BLOCKS: usize>(SameShapeTiles<'s, 'a, T, F>);
 
 impl<T: Real, F: Fn(usize), const ROWS: usize, const BLOCKS: usize> Task<T>
     for AddTiles<'_, '_, T, F, ROWS, BLOCKS>
@@ -176,7 +181,7 @@ impl<T: Real, F: Fn(usize), const ROWS: usize, const BLOCKS: usize> Task<T>
 
     #[inline(always)]
     fn run<S: Simd<T>>(self, simd: S) {
-        let Alike { triangle, tiles, before } = self.0;
+        let SameShapeTiles { triangle, tiles, before } = self.0;
         let stride = triangle.layout.stride;
         assert!(triangle.cells * stride <= triangle.panel.len());
         for (i, tile) in tiles.iter().enumerate() {
@@ -188,7 +193,7 @@ impl<T: Real, F: Fn(usize), const ROWS: usize, const BLOCKS: usize> Task<T>
             // SAFETY: the assertions keep rows and columns of the tile inside the sums.
             unsafe {
                 let corner = triangle.sums.as_mut_ptr().add(tile.row * stride + column);
-                if !triangle.afresh {
+                if !triangle.overwrite {
                     for i in 0..ROWS {
                         for j in 0..BLOCKS {
                             acc[i][j] = simd.load(corner.add(i * stride + j * S::LANES));

@@ -1,24 +1,24 @@
-//! What the observations ("cells") of one row contribute to the row's equations.
+//! Contributions of the observations ("cells") of one row to the equations of that row.
 //!
-//! A tensor of `N` modes is modelled by one factor matrix per mode. A cell picks one row of each;
-//! seen from one mode `a`, `u` is the row that is worked on and `v_b` are the rows the cell picks
-//! in the `O = N - 1` other modes. The prediction of the cell is
+//! A tensor of `N` modes is modelled by one factor matrix per mode. A cell picks one row of each.
+//! For a given mode, `u` is the current row and `v_b` are the rows that the cell picks in the
+//! `O = N - 1` other modes. The prediction of the cell is
 //!
 //! ```text
 //! pred = mean + (bias of u + sum_b bias of v_b) + form(u, v_1, ..., v_O)
 //! ```
 //!
-//! its residual is `r = y - pred` and its slope `J` is the derivative of `pred` by `u`, with one
-//! more entry, the constant 1, when biases are fitted. Everything here is a sum over cells of
-//! something made of `w`, `r` and `J`.
+//! Its residual is `r = y - pred`, and its Jacobian `J` is the derivative of `pred` with respect to
+//! `u`, with an additional entry 1 for the bias of `u` when biases are fitted. All operations are
+//! sums over cells of expressions in the weight `w`, `r` and `J`.
 
 mod call;
-mod combine;
 mod compiled;
-mod directional;
-mod features;
 mod form;
+mod gather;
+mod gradient;
 mod gram;
+mod hessian_vec;
 mod plan;
 mod residual;
 mod workspace;
@@ -26,12 +26,12 @@ mod workspace;
 pub use compiled::CellSums;
 pub use workspace::Workspace;
 
-use crate::{Kernels, Real};
+use crate::{Backend, Real};
 
-/// The most modes a tensor may have besides the one worked on.
+/// The maximum number of modes besides the current one.
 pub const MAX_OTHERS: usize = 7;
 
-/// How the rows picked by a cell make its prediction, seen from one mode ("own").
+/// How the rows of a cell are combined into its prediction, from the viewpoint of one mode ("own").
 #[derive(Clone, Copy, Debug)]
 pub enum Form<'a, T> {
     /// `own <u,u> + 2 sum_b cross[b] <u,v_b> + sum_{b,c} among[b*O+c] <v_b,v_c>`, where `O` is
@@ -39,35 +39,35 @@ pub enum Form<'a, T> {
     Quadratic {
         /// The weight of `<u,u>`.
         own: T,
-        /// Half the weight of each `<u,v_b>`.
+        /// The weight of each `2 <u,v_b>`.
         cross: &'a [T],
-        /// The weights among the other modes.
+        /// The weights of the inner products among the other modes.
         among: &'a [T],
     },
     /// `sum_l u[l] prod_b v_b[l]`.
     Product,
 }
 
-/// Everything that stays fixed while a mode is worked on.
+/// Everything that is the same for all rows of a mode.
 #[derive(Clone, Copy, Debug)]
 pub struct ModeContext<'a, T> {
-    /// How rows make a prediction.
+    /// How rows are combined into a prediction.
     pub form: Form<'a, T>,
-    /// Entries of a row.
+    /// Number of entries of a row.
     pub rank: usize,
     /// Distance between rows of every factor matrix: a multiple of [`Real::LINE`], at least
     /// `rank`. The entries past `rank` are zero.
     pub stride: usize,
-    /// The other modes' factor matrices, row-major with `stride`.
+    /// The factor matrices of the other modes, row-major with `stride`.
     pub factors: &'a [&'a [T]],
-    /// The other modes' biases, when per-label biases are fitted.
+    /// The biases of the other modes, if biases are fitted.
     pub biases: Option<&'a [&'a [T]]>,
-    /// The constant part of every prediction.
+    /// The constant term of every prediction.
     pub mean: T,
 }
 
 impl<T> ModeContext<'_, T> {
-    /// Unknowns of a row: `rank`, and one more with biases.
+    /// Number of unknowns of a row: `rank`, plus one with biases.
     pub fn cols(&self) -> usize {
         self.rank + usize::from(self.biases.is_some())
     }
@@ -82,36 +82,36 @@ pub struct RowCells<'a, T> {
     pub own_bias: T,
     /// The rows each cell picks in the other modes: `others[k*O + b]` for cell `k`.
     pub others: &'a [u32],
-    /// What was observed.
+    /// The observed values.
     pub values: &'a [T],
-    /// How much each cell counts, at least 0; 1 if absent.
+    /// The nonnegative weight of each cell; 1 if absent.
     pub weights: Option<&'a [T]>,
 }
 
-/// A direction in the space of all rows, shaped like the point it starts at.
+/// A direction in parameter space, with the same shape as the point.
 #[derive(Clone, Copy, Debug)]
 pub struct Direction<'a, T> {
-    /// For the row worked on.
+    /// The direction of the current row.
     pub own: &'a [T],
-    /// For its bias.
+    /// The direction of its bias.
     pub own_bias: T,
-    /// For the other modes' factor matrices.
+    /// The direction of the factor matrices of the other modes.
     pub factors: &'a [&'a [T]],
-    /// For the other modes' biases.
+    /// The direction of the biases of the other modes.
     pub biases: Option<&'a [&'a [T]]>,
 }
 
-/// The sums over cells.
+/// Sums over cells.
 ///
-/// All of them panic when the shapes in their arguments do not agree with one another, or when
-/// a cell picks a row that is not there.
-impl Kernels {
+/// All of them panic if the shapes of their arguments are inconsistent or a cell picks a row that
+/// does not exist.
+impl Backend {
     /// Adds the sum over cells of `w [J;r] [J;r]^T` to `out`, a row-major matrix of order
-    /// `cols + 1` of which only the lower triangle is touched. Its last row is then the
-    /// right-hand side `sum w r J` followed by `sum w r^2`.
+    /// `cols + 1` of which only the lower triangle is accessed. Its last row is the right-hand side
+    /// `sum w r J` followed by `sum w r^2`.
     ///
     /// ```
-    /// use quadfill_kernels::{AlignedVec, Form, Kernels, ModeContext, RowCells, Workspace};
+    /// use quadfill_kernels::{AlignedVec, Backend, Form, ModeContext, RowCells, Workspace};
     ///
     /// // Rank 1, two modes: each prediction is the product of two numbers.
     /// let mut v = AlignedVec::<f64>::zeros(16);
@@ -133,7 +133,7 @@ impl Kernels {
     ///     weights: None,
     /// };
     /// let mut out = [0.0; 4];
-    /// Kernels::detect().normal_equations(&ctx, &row, &mut Workspace::new(1, false), &mut out);
+    /// Backend::detect().normal_equations(&ctx, &row, &mut Workspace::new(1, false), &mut out);
     /// assert_eq!(out, [13.0, 0.0, 26.0, 52.0]); // u = 26 / 13 explains both
     /// ```
     pub fn normal_equations<T: Real>(
@@ -146,7 +146,8 @@ impl Kernels {
         T::normal_equations(self, ctx, row, ws, out);
     }
 
-    /// Adds the sum over cells of `w r J` to `out` (`cols` entries) and returns that of `w r^2`.
+    /// Adds the sum over cells of `w r J` to `out` (`cols` entries) and returns the sum of `w r^2`.
+    /// The former is minus half the gradient of the latter.
     pub fn gradient<T: Real>(
         self,
         ctx: &ModeContext<T>,
@@ -168,7 +169,7 @@ impl Kernels {
         T::residuals(self, ctx, row, ws, out);
     }
 
-    /// The sum over cells of `w r^2`.
+    /// Returns the sum over cells of `w r^2`.
     pub fn squared_residuals<T: Real>(
         self,
         ctx: &ModeContext<T>,
@@ -178,13 +179,13 @@ impl Kernels {
         T::squared_residuals(self, ctx, row, ws)
     }
 
-    /// Adds the sum over cells of `w (dpred J - r dJ)` to `out` (`cols` entries), or of
-    /// `w dpred J` unless `second_order`, where `dpred` and `dJ` are the derivatives of the
-    /// prediction and of the slope along `dir`.
+    /// Adds the sum over cells of `w (dpred J - r dJ)` to `out` (`cols` entries), or of `w dpred J`
+    /// unless `second_order`, where `dpred` and `dJ` are the derivatives of the prediction and of
+    /// the Jacobian along `dir`.
     ///
-    /// That is the part of this row in half the product of the Hessian (or of its Gauss-Newton
-    /// approximation) of the sum of `w r^2` with `dir`.
-    pub fn directional<T: Real>(
+    /// This is the row's part of half the product of the Hessian of `sum w r^2` (or of its
+    /// Gauss-Newton approximation) with `dir`.
+    pub fn hessian_vec<T: Real>(
         self,
         ctx: &ModeContext<T>,
         row: &RowCells<T>,
@@ -193,6 +194,6 @@ impl Kernels {
         out: &mut [f64],
         second_order: bool,
     ) {
-        T::directional(self, ctx, row, dir, ws, out, second_order);
+        T::hessian_vec(self, ctx, row, dir, ws, out, second_order);
     }
 }

@@ -1,6 +1,6 @@
-//! How the lower triangle of a Gram matrix is cut into tiles that fit the registers.
+//! Tiling of the lower triangle of a Gram matrix into tiles that fit the registers.
 
-/// A piece of the triangle: some rows by some vectors of columns.
+/// A tile of the triangle, in rows and vectors of columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Tile {
     /// First row.
@@ -14,14 +14,14 @@ pub(super) struct Tile {
 }
 
 impl Tile {
-    /// Rows and vectors.
+    /// Number of rows and of vectors.
     #[inline(always)]
     pub(super) fn shape(&self) -> (usize, usize) {
         (self.rows, self.blocks)
     }
 }
 
-/// The tiles for matrices of one order and vectors of one length.
+/// The tiling for matrices of one order and vectors of one length.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Plan {
     order: usize,
@@ -29,23 +29,23 @@ pub(super) struct Plan {
     tiles: Vec<Tile>,
 }
 
-/// The most rows of a tile that is one vector wide.
+/// The maximum number of rows of a tile.
 const MAX_ROWS: usize = 16;
-/// The most vectors of a tile.
+/// The maximum number of vectors of a tile.
 const MAX_BLOCKS: usize = 6;
 
 impl Plan {
-    /// The tiles for matrices of `order` with `lanes` columns to a vector, on a machine with
-    /// `registers`.
+    /// The tiles for matrices of order `order`, with `lanes` columns per vector and `registers`
+    /// registers.
     pub(super) fn tiles(&mut self, order: usize, lanes: usize, registers: usize) -> &[Tile] {
         if (self.order, self.lanes) != (order, lanes) {
             self.tiles = (1..=MAX_BLOCKS)
-                .map(|wide| cut(order, lanes, wide, registers))
+                .map(|width| tile_triangle(order, lanes, width, registers))
                 .min_by_key(|tiles| {
-                    tiles.iter().map(|tile| price(tile.rows, tile.blocks)).sum::<u32>()
+                    tiles.iter().map(|tile| cost(tile.rows, tile.blocks)).sum::<u32>()
                 })
                 .unwrap_or_default();
-            // Tiles of one shape are added up together.
+            // Tiles of the same shape are computed in one call.
             self.tiles.sort_by_key(Tile::shape);
             (self.order, self.lanes) = (order, lanes);
         }
@@ -53,21 +53,21 @@ impl Plan {
     }
 }
 
-/// Cuts the triangle into strips of columns, `wide` vectors each. A strip begins with steps at the
-/// diagonal, where rows end inside of it; all rows below are as wide as the strip, so that their
-/// number may be shared out among tiles as tall as the registers hold.
-fn cut(order: usize, lanes: usize, wide: usize, registers: usize) -> Vec<Tile> {
+/// Splits the triangle into strips of `width` vectors of columns. A strip begins with steps along
+/// the diagonal, where rows end inside the strip. The rows below span the whole strip and are
+/// divided evenly among tiles that are as tall as the registers allow.
+fn tile_triangle(order: usize, lanes: usize, width: usize, registers: usize) -> Vec<Tile> {
     let blocks = order.div_ceil(lanes);
     let mut tiles = Vec::new();
-    for block in (0..blocks).step_by(wide) {
-        let wide = wide.min(blocks - block);
-        for step in 1..=wide {
+    for block in (0..blocks).step_by(width) {
+        let width = width.min(blocks - block);
+        for step in 1..=width {
             let row = (block + step - 1) * lanes;
-            let end = if step < wide { row + lanes } else { order };
+            let end = if step < width { row + lanes } else { order };
             let rows = end - row;
-            let down = tiles_down(rows, step, registers);
-            for i in 0..down {
-                let (top, bottom) = (rows * i / down, rows * (i + 1) / down);
+            let count = tiles_per_column(rows, step, registers);
+            for i in 0..count {
+                let (top, bottom) = (rows * i / count, rows * (i + 1) / count);
                 tiles.push(Tile { row: row + top, rows: bottom - top, block, blocks: step });
             }
         }
@@ -75,27 +75,27 @@ fn cut(order: usize, lanes: usize, wide: usize, registers: usize) -> Vec<Tile> {
     tiles
 }
 
-/// How many tiles, one below the other, are the cheapest for `rows` by `wide` vectors.
-fn tiles_down(rows: usize, wide: usize, registers: usize) -> usize {
+/// The cheapest number of tiles to stack for `rows` rows of `width` vectors.
+fn tiles_per_column(rows: usize, width: usize, registers: usize) -> usize {
     (1..=rows.min(MAX_ROWS))
-        .filter(|tall| fits(*tall, wide, registers))
-        .map(|tall| rows.div_ceil(tall))
-        .min_by_key(|&down| down as u32 * price(rows.div_ceil(down), wide))
+        .filter(|height| fits(*height, width, registers))
+        .map(|height| rows.div_ceil(height))
+        .min_by_key(|&count| count as u32 * cost(rows.div_ceil(count), width))
         .unwrap_or(rows)
 }
 
-/// Whether a tile's sums stay in registers, together with the vectors of a cell and two entries
-/// of it: the compiler reads one entry before it is done with the last, and a sum that has to
-/// make room for it costs half the speed.
-fn fits(tall: usize, wide: usize, registers: usize) -> bool {
-    tall * wide <= registers / 4 * 3 && tall * wide + wide + 2 <= registers
+/// Whether the sums of a tile fit into the registers together with the vectors and two entries of a
+/// cell. The compiler loads an entry before it has finished with the previous one, and spilling a
+/// sum halves the speed.
+fn fits(height: usize, width: usize, registers: usize) -> bool {
+    height * width <= registers / 4 * 3 && height * width + width + 2 <= registers
 }
 
-/// Half cycles per cell, roughly, on machines with two multiply-adds and two loads a cycle.
-fn price(tall: usize, wide: usize) -> u32 {
-    // Sums that wait for one another, and the loop itself.
+/// Estimated half cycles per cell on machines with two multiply-adds and two loads per cycle.
+fn cost(height: usize, width: usize) -> u32 {
+    // The latency of dependent multiply-adds, and the loop overhead.
     let (latency, overhead) = (8, 1);
-    ((tall * wide).max(tall + wide).max(latency) + overhead) as u32
+    ((height * width).max(height + width).max(latency) + overhead) as u32
 }
 
 #[cfg(test)]
@@ -111,10 +111,10 @@ mod tests {
                 let stride = order.next_multiple_of(lanes);
                 for tile in plan.tiles(order, lanes, registers) {
                     assert!(fits(tile.rows, tile.blocks, registers));
-                    // What `gram.rs` has compiled.
-                    let tallest =
+                    // The tile shapes that `gram.rs` compiles.
+                    let max_rows =
                         if registers <= 16 { [12, 6, 3, 2, 1, 1] } else { [16, 12, 8, 6, 4, 4] };
-                    assert!(tile.rows <= tallest[tile.blocks - 1], "{tile:?}");
+                    assert!(tile.rows <= max_rows[tile.blocks - 1], "{tile:?}");
                     for i in tile.row..tile.row + tile.rows {
                         for j in tile.block * lanes..(tile.block + tile.blocks) * lanes {
                             covered[i * stride + j] += 1;

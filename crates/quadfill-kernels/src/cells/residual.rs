@@ -1,12 +1,12 @@
 //! Residuals of cells.
 
 use super::call::Call;
-use super::features::{Gather, Span};
+use super::gather::{Gather, Span};
 use super::workspace::{Layout, PANEL_CELLS, Workspace};
 use crate::Real;
 use crate::simd::{Simd, Task};
 
-/// Sums of `cells` vectors over their lanes.
+/// Sums each of `cells` vectors over its lanes.
 #[inline(always)]
 pub(super) fn sum_lanes<T: Real, S: Simd<T>>(
     simd: S,
@@ -18,15 +18,15 @@ pub(super) fn sum_lanes<T: Real, S: Simd<T>>(
     for k in (0..cells).step_by(4) {
         let mut four = [simd.splat(T::ZERO); 4];
         for (i, v) in four.iter_mut().enumerate() {
-            // SAFETY: `products` holds a vector for each cell of a full panel, and the number
-            // of those is a multiple of four.
+            // SAFETY: `products` holds a vector for each cell of a full panel, whose number of
+            // cells is a multiple of four.
             *v = unsafe { simd.load(products.as_ptr().add((k + i) * S::LANES)) };
         }
         sums[k..k + 4].copy_from_slice(&simd.sum_each(four));
     }
 }
 
-/// Turns the products of some cells, in `ws.products`, into `ws.residuals`.
+/// Computes `ws.residuals` from `ws.products`.
 #[inline(always)]
 pub(super) fn products_to_residuals<T: Real, S: Simd<T>>(
     simd: S,
@@ -49,21 +49,21 @@ pub(super) fn products_to_residuals<T: Real, S: Simd<T>>(
     }
 }
 
-/// Gathers some cells into `ws`, their slopes too if wanted, and leaves the residuals there.
+/// Computes the residuals and, if requested, the Jacobians of some cells in `ws`.
 #[inline(always)]
 pub(super) fn gather<T: Real, S: Simd<T>>(
     simd: S,
     call: &Call<T>,
     span: Span,
     layout: Layout,
-    with_slopes: bool,
+    with_jacobians: bool,
     ws: &mut Workspace<T>,
 ) {
     Gather {
         call,
         span,
         layout,
-        slopes: with_slopes.then_some(&mut ws.slopes[..]),
+        jacobians: with_jacobians.then_some(&mut ws.jacobians[..]),
         products: &mut ws.products,
         biases: &mut ws.biases,
     }
@@ -113,7 +113,7 @@ impl<T: Real> Task<T> for SquaredResiduals<'_, T> {
 /// The sum of `w r^2` over some cells.
 #[inline(always)]
 pub(super) fn squares<T: Real>(call: &Call<T>, span: Span, residuals: &[T; PANEL_CELLS]) -> f64 {
-    // Independent sums, or each addition would wait for the one before.
+    // Independent accumulators shorten the chain of dependent additions.
     let mut sums = [0.0; 8];
     let residuals = &residuals[..span.cells];
     if let Some(weights) = call.row.weights {

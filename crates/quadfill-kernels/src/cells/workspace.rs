@@ -1,26 +1,26 @@
-//! The memory a kernel works in.
+//! Scratch memory of the kernels.
 
 use super::plan::Plan;
 use crate::{AlignedVec, Real};
 
-/// The most cells of a panel.
+/// The maximum number of cells of a panel.
 pub(super) const PANEL_CELLS: usize = 64;
 
-/// A panel should leave room in the first-level cache for the rows that are gathered.
+/// A panel should leave room in the L1 cache for the rows that are gathered.
 const PANEL_BYTES: usize = 20 << 10;
 
-/// Scratch memory for the kernels in [`cells`](super), made once per thread.
+/// Scratch memory for the kernels in [`cells`](super), allocated once per thread.
 #[derive(Debug)]
 pub struct Workspace<T: Real> {
     rank: usize,
     with_biases: bool,
-    /// Slopes of a panel of cells, one cell after the other.
-    pub(super) slopes: AlignedVec<T>,
-    /// Their derivatives along a direction.
-    pub(super) turns: AlignedVec<T>,
-    /// Products whose sum over the lanes is a cell's prediction.
+    /// Jacobians of a panel of cells, one row per cell.
+    pub(super) jacobians: AlignedVec<T>,
+    /// Directional derivatives of the Jacobians.
+    pub(super) jacobian_derivatives: AlignedVec<T>,
+    /// One vector per cell whose sum over the lanes is the value of the form.
     pub(super) products: AlignedVec<T>,
-    /// The same for its derivative.
+    /// The same for the directional derivative of the form.
     pub(super) tangents: AlignedVec<T>,
     /// Sum of the picked biases of each cell.
     pub(super) biases: [T; PANEL_CELLS],
@@ -28,9 +28,9 @@ pub struct Workspace<T: Real> {
     pub(super) bias_tangents: [T; PANEL_CELLS],
     /// Residual of each cell.
     pub(super) residuals: [T; PANEL_CELLS],
-    /// What each cell's slope is multiplied with.
-    pub(super) scales: [T; PANEL_CELLS],
-    /// Sums over the cells of some panels, before they are added to the result.
+    /// Coefficient of each cell in a linear combination of Jacobians.
+    pub(super) coefficients: [T; PANEL_CELLS],
+    /// Sums over the cells of a few panels, before they are added to the result.
     pub(super) sums: AlignedVec<T>,
     pub(super) plan: Plan,
 }
@@ -43,14 +43,14 @@ impl<T: Real> Workspace<T> {
         Self {
             rank,
             with_biases,
-            slopes: AlignedVec::zeros(PANEL_CELLS * row),
-            turns: AlignedVec::zeros(PANEL_CELLS * row),
+            jacobians: AlignedVec::zeros(PANEL_CELLS * row),
+            jacobian_derivatives: AlignedVec::zeros(PANEL_CELLS * row),
             products: AlignedVec::zeros(PANEL_CELLS * T::LINE),
             tangents: AlignedVec::zeros(PANEL_CELLS * T::LINE),
             biases: [T::ZERO; PANEL_CELLS],
             bias_tangents: [T::ZERO; PANEL_CELLS],
             residuals: [T::ZERO; PANEL_CELLS],
-            scales: [T::ZERO; PANEL_CELLS],
+            coefficients: [T::ZERO; PANEL_CELLS],
             sums: AlignedVec::zeros(order * row),
             plan: Plan::default(),
         }
@@ -61,17 +61,17 @@ impl<T: Real> Workspace<T> {
     }
 }
 
-/// How a panel is laid out for vectors of some lanes.
+/// The layout of a panel for a vector length.
 #[derive(Clone, Copy)]
 pub(super) struct Layout {
-    /// Distance between the cells of a panel.
+    /// Number of entries per cell.
     pub(super) stride: usize,
-    /// Cells of a panel.
+    /// Number of cells of a panel.
     pub(super) cells: usize,
 }
 
 impl Layout {
-    /// For `cols` unknowns and the residual behind them.
+    /// The layout for `cols` unknowns followed by the residual.
     #[inline(always)]
     pub(super) fn new<T: Real>(cols: usize, lanes: usize) -> Self {
         let stride = (cols + 1).next_multiple_of(lanes);

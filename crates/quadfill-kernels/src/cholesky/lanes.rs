@@ -1,26 +1,27 @@
-//! Eight small systems at a time, entry by entry side by side.
+//! Cholesky of eight small systems at a time, with their entries interleaved.
 //!
-//! One small system leaves most of a vector unit idle: its columns are short and each step waits
-//! for a root and a division. Eight of them, interleaved, fill it, and no lane ever looks at
-//! another one.
+//! A single small system leaves most of a vector unit idle: its columns are short, and each step
+//! waits for a square root and a division. Eight interleaved systems use all lanes, and no lane
+//! depends on another.
 
 use std::cell::RefCell;
 
 use super::{blocked, is_pivot};
 use crate::simd::{Simd, Task};
-use crate::{AlignedVec, Kernels};
+use crate::{AlignedVec, Backend};
 
-/// Systems solved at a time.
+/// Number of systems solved at a time.
 pub const LANES: usize = 8;
 
-/// Rows that are eliminated together.
+/// Number of rows that are eliminated together.
 const ROWS: usize = 4;
 
-/// Eight systems of a larger order do not fit the caches well, and one of them fills the vector unit.
-const MOST_INTERLEAVED: usize = 44;
+/// The largest order that is interleaved. Eight larger systems do not fit the caches well, and one
+/// of them is enough to fill the vector unit.
+const MAX_INTERLEAVED_ORDER: usize = 44;
 
-/// The most vectors that hold an entry of all systems.
-const MAX_PARTS: usize = 4;
+/// The maximum number of vectors that hold one entry of all systems.
+const MAX_VECTORS: usize = 4;
 
 thread_local! {
     static SCRATCH: RefCell<AlignedVec<f64>> = RefCell::default();
@@ -28,58 +29,58 @@ thread_local! {
 
 /// Solves up to eight systems of order `n`.
 ///
-/// `matrices` holds eight blocks of `(n+1) x (n+1)` entries as
-/// [`Kernels::normal_equations`] leaves them: the lower triangle row by row, and the right-hand
-/// side in the last row. The first `count` blocks are solved; the solution of block `l` goes to
-/// `out[l*n..][..n]`. Bit `l` of the result is set, and the solution zero, if matrix `l` is not
-/// positive definite. A solution does not depend on the other systems, nor on where among them
-/// it stands.
+/// `matrices` holds eight blocks of `(n+1) x (n+1)` entries as written by
+/// [`Backend::normal_equations`]: the lower triangle row by row, with the right-hand side in the
+/// last row. The first `count` blocks are solved; the solution of block `l` is written to
+/// `out[l*n..][..n]`. If matrix `l` is not positive definite, bit `l` of the result is set and the
+/// solution is zero. A solution depends neither on the other systems nor on its position among
+/// them.
 ///
 /// ```
-/// use quadfill_kernels::{Kernels, cholesky};
+/// use quadfill_kernels::{Backend, cholesky};
 ///
 /// let mut matrices = vec![0.0; 8 * 9];
 /// matrices[..9].copy_from_slice(&[4.0, 0.0, 0.0, 2.0, 5.0, 0.0, 8.0, 12.0, 0.0]);
 /// matrices[9..18].copy_from_slice(&[1.0, 0.0, 0.0, 2.0, 1.0, 0.0, 1.0, 1.0, 0.0]);
 /// let mut out = vec![0.0; 16];
-/// let failed = cholesky::solve_lanes(Kernels::detect(), 2, &mut matrices, 2, &mut out);
+/// let failed = cholesky::solve_lanes(Backend::detect(), 2, &mut matrices, 2, &mut out);
 /// assert_eq!(failed, 0b10);
 /// assert_eq!(out[..4], [1.0, 2.0, 0.0, 0.0]);
 /// ```
 ///
 /// # Panics
-/// Unless there are eight blocks, room for eight solutions and `count` is from 1 to 8.
+/// Unless there are eight blocks, space for eight solutions, and `count` is from 1 to 8.
 pub fn solve_lanes(
-    kernels: Kernels,
+    backend: Backend,
     n: usize,
     matrices: &mut [f64],
     count: usize,
     out: &mut [f64],
 ) -> u8 {
-    solve_shifted(kernels, n, matrices, count, None, out)
+    solve_with_noise(backend, n, matrices, count, None, out)
 }
 
-/// The same with `noise` (`n` entries for each of the eight systems) added between the two
-/// triangular solves: the solution of block `l` becomes `A^-1 b + R noise`, where `R R^T = A^-1` and `R` is
-/// triangular. If the noise is standard normal, that is a draw from the normal distribution with
-/// precision matrix `A` and mean `A^-1 b`.
+/// Like [`solve_lanes`], with `noise` (`n` entries for each of the eight systems) added between the
+/// two triangular solves: the solution of block `l` is `A^-1 b + R noise`, where `R R^T = A^-1` and
+/// `R` is triangular. If the noise is standard normal, this is a draw from the normal distribution
+/// with precision matrix `A` and mean `A^-1 b`.
 ///
 /// ```
-/// use quadfill_kernels::{Kernels, cholesky};
+/// use quadfill_kernels::{Backend, cholesky};
 ///
 /// let mut matrices = vec![0.0; 8 * 9];
 /// matrices[..9].copy_from_slice(&[4.0, 0.0, 0.0, 2.0, 5.0, 0.0, 8.0, 12.0, 0.0]);
 /// let mut out = vec![0.0; 16];
 /// let mut noise = vec![0.0; 16];
 /// noise[1] = 2.0; // A = L L^T with L = [2 0; 1 2], and R = L^-T
-/// cholesky::draw_lanes(Kernels::detect(), 2, &mut matrices, 1, &noise, &mut out);
+/// cholesky::draw_lanes(Backend::detect(), 2, &mut matrices, 1, &noise, &mut out);
 /// assert_eq!(out[..2], [0.5, 3.0]);
 /// ```
 ///
 /// # Panics
-/// As [`solve_lanes`], and unless there is noise for eight systems.
+/// Like [`solve_lanes`], and unless there is noise for eight systems.
 pub fn draw_lanes(
-    kernels: Kernels,
+    backend: Backend,
     n: usize,
     matrices: &mut [f64],
     count: usize,
@@ -87,11 +88,11 @@ pub fn draw_lanes(
     out: &mut [f64],
 ) -> u8 {
     assert_eq!(noise.len(), LANES * n, "noise for eight systems");
-    solve_shifted(kernels, n, matrices, count, Some(noise), out)
+    solve_with_noise(backend, n, matrices, count, Some(noise), out)
 }
 
-fn solve_shifted(
-    kernels: Kernels,
+fn solve_with_noise(
+    backend: Backend,
     n: usize,
     matrices: &mut [f64],
     count: usize,
@@ -100,9 +101,9 @@ fn solve_shifted(
 ) -> u8 {
     assert!((1..=LANES).contains(&count), "one to eight systems");
     assert_eq!(matrices.len(), LANES * (n + 1) * (n + 1), "eight matrices");
-    assert_eq!(out.len(), LANES * n, "room for eight solutions");
-    if n > MOST_INTERLEAVED {
-        return solve_in_turn(kernels, n, matrices, count, noise, out);
+    assert_eq!(out.len(), LANES * n, "space for eight solutions");
+    if n > MAX_INTERLEAVED_ORDER {
+        return solve_one_by_one(backend, n, matrices, count, noise, out);
     }
     SCRATCH.with_borrow_mut(|scratch| {
         let needed = (n + 1) * (n + 1) * LANES;
@@ -111,20 +112,20 @@ fn solve_shifted(
         }
         let entries = &mut scratch[..needed];
         interleave(n, matrices, count, entries);
-        let failed = kernels.run::<f64, _>(Solve { n, entries, noise });
+        let failed = backend.run::<f64, _>(Solve { n, entries, noise });
         for (l, solution) in out.chunks_exact_mut(n.max(1)).enumerate() {
-            let usable = l < count && failed & (1 << l) == 0;
+            let solved = l < count && failed & (1 << l) == 0;
             for (j, x) in solution.iter_mut().enumerate() {
-                let found = entries[(n * (n + 1) + j) * LANES + l];
-                *x = if usable { found } else { 0.0 };
+                let entry = entries[(n * (n + 1) + j) * LANES + l];
+                *x = if solved { entry } else { 0.0 };
             }
         }
         failed
     })
 }
 
-fn solve_in_turn(
-    kernels: Kernels,
+fn solve_one_by_one(
+    backend: Backend,
     n: usize,
     matrices: &[f64],
     count: usize,
@@ -136,15 +137,14 @@ fn solve_in_turn(
     let systems = matrices.chunks_exact((n + 1) * (n + 1)).zip(out.chunks_exact_mut(n));
     for (l, (matrix, out)) in systems.enumerate().take(count) {
         let noise = noise.map(|noise| &noise[l * n..][..n]);
-        if !blocked::solve(kernels, n, matrix, noise, out) {
+        if !blocked::solve(backend, n, matrix, noise, out) {
             failed |= 1 << l;
         }
     }
     failed
 }
 
-/// Writes entry `(i, j)` of all systems next to each other; systems that are not there become
-/// the identity.
+/// Interleaves the systems entry by entry; missing systems are filled with the identity.
 fn interleave(n: usize, matrices: &[f64], count: usize, entries: &mut [f64]) {
     let order = n + 1;
     let block = |l: usize| &matrices[l * order * order..][..order * order];
@@ -161,7 +161,7 @@ fn interleave(n: usize, matrices: &[f64], count: usize, entries: &mut [f64]) {
     }
 }
 
-/// Factors and solves in place; the solutions take the place of the last row.
+/// Factors and solves in place; the solutions overwrite the last row.
 struct Solve<'a> {
     n: usize,
     entries: &'a mut [f64],
@@ -169,10 +169,10 @@ struct Solve<'a> {
     noise: Option<&'a [f64]>,
 }
 
-/// One entry of all systems, in as many vectors as it takes.
-type Entry<S> = [<S as Simd<f64>>::Vector; MAX_PARTS];
+/// One entry of all systems, in as many vectors as needed.
+type Entry<S> = [<S as Simd<f64>>::Vector; MAX_VECTORS];
 
-/// The interleaved matrices, by entry.
+/// The interleaved matrices, addressed by entry.
 #[derive(Clone, Copy)]
 struct Entries {
     start: *mut f64,
@@ -181,32 +181,32 @@ struct Entries {
 
 impl Entries {
     /// # Safety
-    /// `i` and `j` are below `order`, and `start` is that of `order * order * LANES` entries.
+    /// `i` and `j` are less than `order`, and `start` points to `order * order * LANES` entries.
     #[inline(always)]
     unsafe fn at(self, i: usize, j: usize) -> *mut f64 {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { self.start.add((i * self.order + j) * LANES) }
     }
 }
 
 /// # Safety
-/// `from` is an entry of [`Entries`].
+/// `from` points to an entry of [`Entries`].
 #[inline(always)]
 unsafe fn load<S: Simd<f64>>(simd: S, from: *const f64) -> Entry<S> {
-    let mut entry = [simd.splat(0.0); MAX_PARTS];
+    let mut entry = [simd.splat(0.0); MAX_VECTORS];
     for p in 0..LANES / S::LANES {
-        // SAFETY: an entry is `LANES` long, by the caller's promise.
+        // SAFETY: an entry has `LANES` lanes, by the contract of this function.
         entry[p] = unsafe { simd.load(from.add(p * S::LANES)) };
     }
     entry
 }
 
 /// # Safety
-/// `to` is an entry of [`Entries`].
+/// `to` points to an entry of [`Entries`].
 #[inline(always)]
 unsafe fn store<S: Simd<f64>>(simd: S, to: *mut f64, entry: Entry<S>) {
     for p in 0..LANES / S::LANES {
-        // SAFETY: an entry is `LANES` long, by the caller's promise.
+        // SAFETY: an entry has `LANES` lanes, by the contract of this function.
         unsafe { simd.store(to.add(p * S::LANES), entry[p]) };
     }
 }
@@ -227,10 +227,10 @@ fn mul<S: Simd<f64>>(simd: S, a: &Entry<S>, b: &Entry<S>) -> Entry<S> {
     product
 }
 
-/// Makes column `j` of rows `row .. row + COUNT` from the columns before it.
+/// Computes column `j` of the factor in rows `row .. row + COUNT` from the previous columns.
 ///
 /// # Safety
-/// The rows are rows of `entries` and `j` is a column whose factor is known.
+/// The rows are rows of `entries`, and row `j` of the factor is already computed.
 #[inline(always)]
 unsafe fn eliminate<S: Simd<f64>, const COUNT: usize>(
     simd: S,
@@ -238,54 +238,54 @@ unsafe fn eliminate<S: Simd<f64>, const COUNT: usize>(
     row: usize,
     j: usize,
 ) {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe {
-        let mut left = [[simd.splat(0.0); MAX_PARTS]; COUNT];
+        let mut remainder = [[simd.splat(0.0); MAX_VECTORS]; COUNT];
         for i in 0..COUNT {
-            left[i] = load(simd, entries.at(row + i, j));
+            remainder[i] = load(simd, entries.at(row + i, j));
         }
         for k in 0..j {
             let pivot = load(simd, entries.at(j, k));
             for i in 0..COUNT {
                 let factor = load(simd, entries.at(row + i, k));
-                sub_mul(simd, &factor, &pivot, &mut left[i]);
+                sub_mul(simd, &factor, &pivot, &mut remainder[i]);
             }
         }
         let inverse = load(simd, entries.at(j, j));
         for i in 0..COUNT {
-            store(simd, entries.at(row + i, j), mul(simd, &left[i], &inverse));
+            store(simd, entries.at(row + i, j), mul(simd, &remainder[i], &inverse));
         }
     }
 }
 
-/// Makes the diagonal entry of row `j`, stored as the inverse of the pivot's root; returns the
-/// lanes in which there is none.
+/// Computes the diagonal entry of row `j`, stored as the inverse square root of the pivot; returns
+/// the lanes without a valid pivot.
 ///
 /// # Safety
-/// `j` is a row of `entries` whose columns before `j` are known.
+/// `j` is a row of `entries` whose columns before `j` are already computed.
 #[inline(always)]
 unsafe fn invert_pivot<S: Simd<f64>>(simd: S, entries: Entries, j: usize) -> u8 {
-    // SAFETY: the caller's promise; an entry is an array of `LANES`.
+    // SAFETY: guaranteed by the caller; an entry is an array of `LANES` numbers.
     let lanes = unsafe {
         let diagonal = entries.at(j, j);
-        let before = *diagonal.cast::<[f64; LANES]>();
-        let mut left = load(simd, diagonal);
+        let diagonal_entry = *diagonal.cast::<[f64; LANES]>();
+        let mut remainder = load(simd, diagonal);
         for k in 0..j {
             let factor = load(simd, entries.at(j, k));
-            sub_mul(simd, &factor, &factor, &mut left);
+            sub_mul(simd, &factor, &factor, &mut remainder);
         }
-        store(simd, diagonal, left);
-        let left = &mut *diagonal.cast::<[f64; LANES]>();
-        (left, before)
+        store(simd, diagonal, remainder);
+        let remainder = &mut *diagonal.cast::<[f64; LANES]>();
+        (remainder, diagonal_entry)
     };
-    let (left, before) = lanes;
+    let (remainder, diagonal_entry) = lanes;
     let mut failed = 0;
     for l in 0..LANES {
-        if is_pivot(left[l], before[l]) {
-            left[l] = 1.0 / left[l].sqrt();
+        if is_pivot(remainder[l], diagonal_entry[l]) {
+            remainder[l] = 1.0 / remainder[l].sqrt();
         } else {
             failed |= 1 << l;
-            left[l] = 1.0;
+            remainder[l] = 1.0;
         }
     }
     failed
@@ -301,11 +301,12 @@ impl Task<f64> for Solve<'_> {
         assert_eq!(self.entries.len(), order * order * LANES);
         let entries = Entries { start: self.entries.as_mut_ptr(), order };
         let mut failed = 0;
-        // Some rows at a time, each against all rows above it. The last row is the right-hand
-        // side: eliminating it is the forward substitution.
+        // A few rows at a time are eliminated with all rows above them. The last row is the
+        // right-hand side: eliminating it is the forward substitution.
         for top in (0..order).step_by(ROWS) {
             let rows = ROWS.min(order - top);
-            // SAFETY: all rows and columns are below `order`, and columns are taken in order.
+            // SAFETY: all rows and columns are less than `order`, and columns are computed in
+            // order.
             unsafe {
                 for j in 0..top {
                     match rows {
@@ -328,7 +329,7 @@ impl Task<f64> for Solve<'_> {
         if let Some(noise) = self.noise {
             for (l, noise) in noise.chunks_exact(n.max(1)).enumerate().take(LANES) {
                 for (j, x) in noise.iter().enumerate() {
-                    // SAFETY: `j` is below `n`, and an entry has `LANES` lanes.
+                    // SAFETY: `j` is less than `n`, and an entry has `LANES` lanes.
                     unsafe { *entries.at(n, j).add(l) += x };
                 }
             }
@@ -340,9 +341,9 @@ impl Task<f64> for Solve<'_> {
                 let solution = mul(simd, &solution, &load(simd, entries.at(k, k)));
                 store(simd, entries.at(n, k), solution);
                 for i in 0..k {
-                    let mut left = load(simd, entries.at(n, i));
-                    sub_mul(simd, &load(simd, entries.at(k, i)), &solution, &mut left);
-                    store(simd, entries.at(n, i), left);
+                    let mut remainder = load(simd, entries.at(n, i));
+                    sub_mul(simd, &load(simd, entries.at(k, i)), &solution, &mut remainder);
+                    store(simd, entries.at(n, i), remainder);
                 }
             }
         }

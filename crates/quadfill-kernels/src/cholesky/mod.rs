@@ -1,7 +1,7 @@
-//! Positive definite systems: eight small ones at a time, or one of any order.
+//! Cholesky solvers for positive definite systems: eight small ones at a time, or one of any order.
 //!
-//! A matrix counts as positive definite as long as each pivot stays above the rounding noise of
-//! the diagonal entry it came from.
+//! A matrix counts as positive definite if each pivot is above the rounding error of its diagonal
+//! entry.
 
 mod blocked;
 mod lanes;
@@ -10,8 +10,8 @@ mod single;
 pub use lanes::{LANES, draw_lanes, solve_lanes};
 pub use single::{factor, solve_factored};
 
-/// Whether what is left of the diagonal entry `before` can be taken the root of.
+/// Whether `pivot`, computed from the diagonal entry `diagonal`, is positive beyond rounding.
 #[inline(always)]
-fn is_pivot(left: f64, before: f64) -> bool {
-    left > f64::EPSILON * before && left.is_finite()
+fn is_pivot(pivot: f64, diagonal: f64) -> bool {
+    pivot > f64::EPSILON * diagonal && pivot.is_finite()
 }

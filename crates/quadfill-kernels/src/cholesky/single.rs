@@ -1,14 +1,14 @@
 //! One system of any order.
 
 use super::is_pivot;
-use crate::Kernels;
+use crate::Backend;
 use crate::simd::{Simd, Task};
 
-/// Rows whose products with one row are taken together.
+/// Number of rows whose inner products with a pivot row are computed together.
 const ROWS: usize = 4;
 
-/// Replaces the lower triangle of `a`, of order `n` with rows `ld` apart, by its Cholesky factor.
-/// Returns whether `a` is positive definite; if not, `a` is left half done.
+/// Overwrites the lower triangle of `a`, of order `n` with row stride `ld`, with its Cholesky
+/// factor. Returns whether `a` is positive definite; if not, `a` is left partially factored.
 ///
 /// ```
 /// use quadfill_kernels::cholesky::{factor, solve_factored};
@@ -22,16 +22,16 @@ const ROWS: usize = 4;
 /// ```
 ///
 /// # Panics
-/// When `a` is shorter than such a matrix.
+/// If `a` is too short or `ld < n`.
 pub fn factor(a: &mut [f64], n: usize, ld: usize) -> bool {
     check(a, n, ld);
-    Kernels::detect().run::<f64, _>(Factor { a, n, ld })
+    Backend::detect().run::<f64, _>(Factor { a, n, ld })
 }
 
-/// Solves with a matrix that [`factor`] has factored; `b` becomes the solution.
+/// Solves with a matrix factored by [`factor`]; `b` is overwritten with the solution.
 ///
 /// # Panics
-/// When `a` or `b` is too short.
+/// If `a` or `b` is too short or `ld < n`.
 pub fn solve_factored(a: &[f64], n: usize, ld: usize, b: &mut [f64]) {
     check(a, n, ld);
     let b = &mut b[..n];
@@ -51,7 +51,7 @@ pub fn solve_factored(a: &[f64], n: usize, ld: usize, b: &mut [f64]) {
 }
 
 fn check(a: &[f64], n: usize, ld: usize) {
-    assert!(ld >= n, "rows of {n} entries that are {ld} apart");
+    assert!(ld >= n, "the row stride {ld} is less than the order {n}");
     if n > 0 {
         assert!(a.len() >= (n - 1) * ld + n, "entries of the matrix");
     }
@@ -85,25 +85,25 @@ impl Task<f64> for Factor<'_> {
             for i in top..top + rows {
                 let (above, row) = a.split_at_mut(i * ld);
                 let row = &mut row[..=i];
-                let from = if rows == ROWS { top } else { 0 };
-                for j in from..i {
+                let first = if rows == ROWS { top } else { 0 };
+                for j in first..i {
                     let pivot_row = &above[j * ld..][..=j];
                     let known = crate::sum::dot(&row[..j], &pivot_row[..j]);
                     row[j] = (row[j] - known) / pivot_row[j];
                 }
-                let before = row[i];
-                let left = before - crate::sum::dot(&row[..i], &row[..i]);
-                if !is_pivot(left, before) {
+                let diagonal = row[i];
+                let pivot = diagonal - crate::sum::dot(&row[..i], &row[..i]);
+                if !is_pivot(pivot, diagonal) {
                     return false;
                 }
-                row[i] = left.sqrt();
+                row[i] = pivot.sqrt();
             }
         }
         true
     }
 }
 
-/// The products of the first `len` entries of `pivot_row` and of four rows that are `ld` apart.
+/// The inner products of the first `len` entries of `pivot_row` and of four rows with stride `ld`.
 #[inline(always)]
 fn products<S: Simd<f64>>(
     simd: S,
@@ -114,10 +114,10 @@ fn products<S: Simd<f64>>(
 ) -> [f64; ROWS] {
     assert!(rows.len() >= (ROWS - 1) * ld + len && pivot_row.len() >= len);
     let mut sums = [[simd.splat(0.0); ROWS]; 2];
-    let whole = len / S::LANES;
-    for v in 0..whole {
+    let vectors = len / S::LANES;
+    for v in 0..vectors {
         let at = v * S::LANES;
-        // SAFETY: `at + S::LANES <= len`, which both sides hold by the assertion.
+        // SAFETY: `at + S::LANES <= len`, and both sides hold `len` entries, as asserted above.
         unsafe {
             let pivot = simd.load(pivot_row.as_ptr().add(at));
             for i in 0..ROWS {
@@ -126,12 +126,12 @@ fn products<S: Simd<f64>>(
             }
         }
     }
-    let mut both = sums[0];
+    let mut totals = sums[0];
     for i in 0..ROWS {
-        both[i] = simd.add(both[i], sums[1][i]);
+        totals[i] = simd.add(totals[i], sums[1][i]);
     }
-    let mut products = simd.sum_each(both);
-    for at in whole * S::LANES..len {
+    let mut products = simd.sum_each(totals);
+    for at in vectors * S::LANES..len {
         for i in 0..ROWS {
             products[i] += rows[i * ld + at] * pivot_row[at];
         }

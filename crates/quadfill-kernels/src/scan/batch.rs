@@ -1,40 +1,39 @@
-//! Many queries: a product of matrices whose entries are looked at and dropped while they are
-//! still in registers.
+//! Many queries: a matrix product whose entries are filtered while they are still in registers.
 
 use crate::simd::{Simd, Task};
-use crate::{AlignedVec, Kernels, Real};
+use crate::{AlignedVec, Backend, Real};
 
-/// Queries of one tile. With two vectors of rows, twelve sums stay in registers.
+/// Number of queries of a tile. With two vectors of rows, twelve sums stay in registers.
 const QUERIES: usize = 6;
-/// Vectors of rows of one tile.
+/// Number of vectors of rows of a tile.
 const VECTORS: usize = 2;
-/// The most rows of one tile: two vectors of the widest kind.
+/// The maximum number of rows of a tile: two vectors of the widest type.
 const MAX_ROWS: usize = 32;
 
-/// Looks at scores above a floor that may rise on the way.
-pub trait Sift<T> {
-    /// Only scores above it are of interest to this query.
-    fn floor(&self, query: usize) -> T;
-    /// A score above the floor, rows in rising order for each query.
-    fn see(&mut self, query: usize, row: usize, score: T);
+/// Receives scores above a threshold, which may rise during the scan.
+pub trait ScoreSink<T> {
+    /// Only scores above this threshold are passed on for this query.
+    fn threshold(&self, query: usize) -> T;
+    /// Takes a score above the threshold. For each query, rows come in ascending order.
+    fn push(&mut self, query: usize, row: usize, score: T);
 }
 
-/// Queries, laid out for [`Kernels::sift_batch`].
+/// Queries in the layout of [`Backend::scan_batch`].
 #[derive(Debug, Clone)]
 pub struct QueryBatch<T: Real> {
     count: usize,
     width: usize,
-    /// Tile by tile; within a tile entry by entry, those of its queries side by side.
+    /// Tile by tile; within a tile, each entry of all its queries is contiguous.
     entries: AlignedVec<T>,
 }
 
 impl<T: Real> QueryBatch<T> {
-    /// Takes queries of `width` entries each, one after the other.
+    /// Packs `queries`, the concatenation of queries of `width` entries each.
     ///
     /// # Panics
-    /// When `queries` is no whole number of them.
+    /// If `width` is 0 or the length of `queries` is not a multiple of `width`.
     pub fn new(queries: &[T], width: usize) -> Self {
-        assert!(width > 0 && queries.len().is_multiple_of(width), "whole queries");
+        assert!(width > 0 && queries.len().is_multiple_of(width), "a whole number of queries");
         let count = queries.len() / width;
         let mut entries = AlignedVec::zeros(count.next_multiple_of(QUERIES) * width);
         for (q, query) in queries.chunks_exact(width).enumerate() {
@@ -46,41 +45,41 @@ impl<T: Real> QueryBatch<T> {
         Self { count, width, entries }
     }
 
-    /// How many there are.
+    /// Number of queries.
     pub fn len(&self) -> usize {
         self.count
     }
 
-    /// Whether there is none.
+    /// Whether there are no queries.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 }
 
-/// Some rows and what is added to their scores.
+/// Rows to be scored, with offsets of their scores.
 #[derive(Debug, Clone, Copy)]
 pub struct RowPanels<'a, T> {
-    /// The rows, `stride` apart.
+    /// The rows, row-major with `stride`.
     pub rows: &'a [T],
     /// Distance between rows, at least the width of the queries.
     pub stride: usize,
-    /// Added to the score of each row.
+    /// The offset added to the score of each row; 0 if absent.
     pub offsets: Option<&'a [T]>,
 }
 
-impl Kernels {
-    /// Hands out the scores `<row, query> + offset` that are above the query's floor.
+impl Backend {
+    /// Passes the scores `<row, query> + offset` that are above the query's threshold to `sink`.
     ///
     /// ```
-    /// use quadfill_kernels::Kernels;
-    /// use quadfill_kernels::scan::{QueryBatch, RowPanels, Sift};
+    /// use quadfill_kernels::Backend;
+    /// use quadfill_kernels::scan::{QueryBatch, RowPanels, ScoreSink};
     ///
     /// struct Best(Vec<(usize, f64)>);
-    /// impl Sift<f64> for Best {
-    ///     fn floor(&self, query: usize) -> f64 {
+    /// impl ScoreSink<f64> for Best {
+    ///     fn threshold(&self, query: usize) -> f64 {
     ///         self.0[query].1
     ///     }
-    ///     fn see(&mut self, query: usize, row: usize, score: f64) {
+    ///     fn push(&mut self, query: usize, row: usize, score: f64) {
     ///         self.0[query] = (row, score);
     ///     }
     /// }
@@ -88,43 +87,47 @@ impl Kernels {
     /// let queries = QueryBatch::new(&[1.0, 0.0, 1.0, 1.0], 2);
     /// let mut best = Best(vec![(9, f64::NEG_INFINITY); 2]);
     /// let panels = RowPanels { rows: &rows, stride: 2, offsets: None };
-    /// Kernels::detect().sift_batch(&queries, panels, &mut best);
+    /// Backend::detect().scan_batch(&queries, panels, &mut best);
     /// assert_eq!(best.0, [(0, 1.0), (1, 2.0)]);
     /// ```
     ///
     /// # Panics
-    /// Unless the rows are whole, as wide as the queries and have an offset each, if any has.
-    pub fn sift_batch<T: Real>(
+    /// Unless `rows` is a whole number of rows, `stride` is at least the width of the queries, and
+    /// there is one offset per row, if any.
+    pub fn scan_batch<T: Real>(
         self,
         queries: &QueryBatch<T>,
         panels: RowPanels<'_, T>,
-        sift: &mut impl Sift<T>,
+        sink: &mut impl ScoreSink<T>,
     ) {
         let RowPanels { rows, stride, offsets } = panels;
-        assert!(stride >= queries.width && rows.len().is_multiple_of(stride), "whole rows");
+        assert!(
+            stride >= queries.width && rows.len().is_multiple_of(stride),
+            "a whole number of rows"
+        );
         let count = rows.len() / stride;
         assert!(offsets.is_none_or(|offsets| offsets.len() == count), "one offset per row");
         let panel = AlignedVec::zeros(queries.width * MAX_ROWS);
-        self.run::<T, _>(SiftBatch { queries, panels, count, panel, sift });
+        self.run::<T, _>(ScanBatch { queries, panels, count, panel, sink });
     }
 }
 
-struct SiftBatch<'a, T: Real, F> {
+struct ScanBatch<'a, T: Real, F> {
     queries: &'a QueryBatch<T>,
     panels: RowPanels<'a, T>,
     count: usize,
-    /// Entry by entry, those of a tile's rows side by side.
+    /// The transposed rows of a tile: each entry of all rows is contiguous.
     panel: AlignedVec<T>,
-    sift: &'a mut F,
+    sink: &'a mut F,
 }
 
-impl<T: Real, F: Sift<T>> Task<T> for SiftBatch<'_, T, F> {
+impl<T: Real, F: ScoreSink<T>> Task<T> for ScanBatch<'_, T, F> {
     type Output = ();
 
     #[inline(always)]
     fn run<S: Simd<T>>(mut self, simd: S) {
         let tile_rows = VECTORS * S::LANES;
-        assert!(tile_rows <= MAX_ROWS, "a tile has room for two vectors");
+        assert!(tile_rows <= MAX_ROWS, "a tile has space for two vectors");
         let width = self.queries.width;
         let mut offsets = [T::ZERO; MAX_ROWS];
         for first in (0..self.count).step_by(tile_rows) {
@@ -132,8 +135,8 @@ impl<T: Real, F: Sift<T>> Task<T> for SiftBatch<'_, T, F> {
             for (tile, entries) in
                 self.queries.entries.chunks_exact(QUERIES * width.max(1)).enumerate()
             {
-                // SAFETY: the panel holds `width` times `tile_rows` entries, the tile `width`
-                // times `QUERIES`, and there are `MAX_ROWS >= tile_rows` offsets.
+                // SAFETY: the panel holds `width * tile_rows` entries, the tile `width * QUERIES`,
+                // and there are `MAX_ROWS >= tile_rows` offsets.
                 let sums = unsafe {
                     tile_sums::<T, S>(
                         simd,
@@ -143,12 +146,12 @@ impl<T: Real, F: Sift<T>> Task<T> for SiftBatch<'_, T, F> {
                         width,
                     )
                 };
-                let known = QUERIES.min(self.queries.count - tile * QUERIES);
-                for (i, sums) in sums.iter().enumerate().take(known) {
+                let queries = QUERIES.min(self.queries.count - tile * QUERIES);
+                for (i, sums) in sums.iter().enumerate().take(queries) {
                     let query = tile * QUERIES + i;
                     for (v, &sum) in sums.iter().enumerate() {
-                        if simd.any_above(sum, simd.splat(self.sift.floor(query))) {
-                            self.look(simd, query, first + v * S::LANES, sum);
+                        if simd.any_above(sum, simd.splat(self.sink.threshold(query))) {
+                            self.push_above(simd, query, first + v * S::LANES, sum);
                         }
                     }
                 }
@@ -157,9 +160,9 @@ impl<T: Real, F: Sift<T>> Task<T> for SiftBatch<'_, T, F> {
     }
 }
 
-impl<T: Real, F: Sift<T>> SiftBatch<'_, T, F> {
-    /// Turns a tile of rows so that one entry of all of them makes whole vectors. Rows that are not
-    /// there get a score below every floor.
+impl<T: Real, F: ScoreSink<T>> ScanBatch<'_, T, F> {
+    /// Transposes a tile of rows, so that each entry of all rows forms whole vectors. Missing rows
+    /// get an offset of minus infinity, below every threshold.
     #[inline(always)]
     fn pack(&mut self, first: usize, tile_rows: usize, offsets: &mut [T; MAX_ROWS]) {
         let RowPanels { rows, stride, offsets: given } = self.panels;
@@ -180,19 +183,19 @@ impl<T: Real, F: Sift<T>> SiftBatch<'_, T, F> {
     }
 
     #[inline(always)]
-    fn look<S: Simd<T>>(&mut self, simd: S, query: usize, row: usize, scores: S::Vector) {
+    fn push_above<S: Simd<T>>(&mut self, simd: S, query: usize, row: usize, scores: S::Vector) {
         let mut lanes = [T::ZERO; MAX_ROWS];
-        // SAFETY: there is room for two vectors.
+        // SAFETY: `lanes` has space for two vectors.
         unsafe { simd.store(lanes.as_mut_ptr(), scores) };
         for (lane, &score) in lanes[..S::LANES].iter().enumerate() {
-            if score > self.sift.floor(query) {
-                self.sift.see(query, row + lane, score);
+            if score > self.sink.threshold(query) {
+                self.sink.push(query, row + lane, score);
             }
         }
     }
 }
 
-/// The scores of a tile's rows for a tile's queries.
+/// The scores of the rows of a tile for the queries of a tile.
 ///
 /// # Safety
 /// `queries` holds `width * QUERIES` entries, `panel` `width * VECTORS` vectors, `offsets`
@@ -205,7 +208,7 @@ unsafe fn tile_sums<T: Real, S: Simd<T>>(
     offsets: *const T,
     width: usize,
 ) -> [[S::Vector; VECTORS]; QUERIES] {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         let mut start = [simd.splat(T::ZERO); VECTORS];
         for (v, start) in start.iter_mut().enumerate() {

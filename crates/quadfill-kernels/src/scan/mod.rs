@@ -1,10 +1,10 @@
-//! The scores of many rows: for one query in one pass over memory, for a batch of queries as a
-//! product of matrices.
+//! The scores of many rows: for one query in a single pass over memory, for a batch of queries as a
+//! matrix product.
 //!
-//! With all other labels of a cell fixed, its prediction is `<u, q> + own <u, u>` plus something
-//! that depends on the row `u` alone or not at all.
+//! With all other labels of a cell fixed, its prediction is `<u, q> + own <u, u>` plus the bias of
+//! the row `u` and a constant.
 
 mod batch;
 mod single;
 
-pub use batch::{QueryBatch, RowPanels, Sift};
+pub use batch::{QueryBatch, RowPanels, ScoreSink};

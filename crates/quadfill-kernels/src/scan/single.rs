@@ -1,25 +1,25 @@
-//! One query: as fast as the rows come from memory.
+//! One query: limited by memory bandwidth.
 
 use crate::simd::{Simd, Task};
-use crate::{Kernels, Real};
+use crate::{Backend, Real};
 
-/// Rows that are worked on together: their sums over the lanes are taken at once.
+/// Number of rows that are scored together: their horizontal sums are computed at once.
 const ROWS: usize = 4;
 
-impl Kernels {
-    /// Writes `<row, query> + own <row, row>` of each row to `out`.
+impl Backend {
+    /// Writes the score `<row, query> + own <row, row>` of each row to `out`.
     ///
-    /// A score depends on its row alone, not on where the row stands: equal rows have equal scores.
+    /// A score does not depend on the position of its row: equal rows have bit-identical scores.
     ///
     /// ```
-    /// use quadfill_kernels::{AlignedVec, Kernels};
+    /// use quadfill_kernels::{AlignedVec, Backend};
     ///
     /// let mut rows = AlignedVec::<f64>::zeros(16);
     /// (rows[0], rows[8]) = (2.0, 3.0);
     /// let mut query = AlignedVec::<f64>::zeros(8);
     /// query[0] = 10.0;
     /// let mut scores = [0.0; 2];
-    /// Kernels::detect().row_scores(&rows, 8, &query, -1.0, &mut scores);
+    /// Backend::detect().row_scores(&rows, 8, &query, -1.0, &mut scores);
     /// assert_eq!(scores, [16.0, 21.0]);
     /// ```
     ///
@@ -66,14 +66,14 @@ impl<T: Real, const SQUARES: bool> Task<T> for Scores<'_, T, SQUARES> {
             let mut sums = [simd.splat(T::ZERO); ROWS];
             for at in (0..stride).step_by(S::LANES) {
                 // SAFETY: `stride` is a multiple of the lanes, the query has `stride` entries, and
-                // rows are at most `last`, so that all of them are there.
+                // row indices are at most `last`, so all rows exist.
                 unsafe {
                     let q = simd.load(query.add(at));
                     for (i, sum) in sums.iter_mut().enumerate() {
                         let row = (first + i).min(last);
                         let u = simd.load(rows.add(row * stride + at));
-                        let slope = if SQUARES { simd.mul_add(own, u, q) } else { q };
-                        *sum = simd.mul_add(u, slope, *sum);
+                        let coefficients = if SQUARES { simd.mul_add(own, u, q) } else { q };
+                        *sum = simd.mul_add(u, coefficients, *sum);
                     }
                 }
             }

@@ -11,7 +11,7 @@ use std::arch::x86_64::{
 
 use super::{Simd, Task, avx2};
 
-/// Proof that the machine has AVX-512.
+/// Proof that the machine supports AVX-512.
 #[derive(Clone, Copy)]
 pub(crate) struct Avx512 {
     _assumed: (),
@@ -19,7 +19,7 @@ pub(crate) struct Avx512 {
 
 impl Avx512 {
     /// # Safety
-    /// The machine has the instruction sets named in `run` below.
+    /// The machine supports the target features enabled in `run` below.
     #[inline(always)]
     pub(crate) unsafe fn assume() -> Self {
         Self { _assumed: () }
@@ -36,22 +36,22 @@ macro_rules! registers {
 
             #[inline(always)]
             fn splat(self, entry: $t) -> Self::Vector {
-                // SAFETY: `self` proves that the machine has the instruction.
+                // SAFETY: `self` proves that the machine supports the instruction.
                 unsafe { $splat(entry) }
             }
             #[inline(always)]
             unsafe fn load(self, from: *const $t) -> Self::Vector {
-                // SAFETY: as above, and the caller's promise.
+                // SAFETY: as above, and guaranteed by the caller.
                 unsafe { $load(from) }
             }
             #[inline(always)]
             unsafe fn store(self, to: *mut $t, v: Self::Vector) {
-                // SAFETY: as above, and the caller's promise.
+                // SAFETY: as above, and guaranteed by the caller.
                 unsafe { $store(to, v) }
             }
             #[inline(always)]
             fn add(self, a: Self::Vector, b: Self::Vector) -> Self::Vector {
-                // SAFETY: `self` proves that the machine has the instruction.
+                // SAFETY: `self` proves that the machine supports the instruction.
                 unsafe { $add(a, b) }
             }
             #[inline(always)]
@@ -75,9 +75,9 @@ macro_rules! registers {
                 unsafe { $sum_each(v) }
             }
             #[inline(always)]
-            fn any_above(self, v: Self::Vector, floor: Self::Vector) -> bool {
+            fn any_above(self, v: Self::Vector, threshold: Self::Vector) -> bool {
                 // SAFETY: as above.
-                unsafe { $any_above(v, floor) }
+                unsafe { $any_above(v, threshold) }
             }
             #[inline(always)]
             fn run<K: Task<$t>>(self, task: K) -> K::Output {
@@ -85,9 +85,9 @@ macro_rules! registers {
                 fn enter<K: Task<$t>>(proof: Avx512, task: K) -> K::Output {
                     task.run(proof)
                 }
-                // Left to itself the compiler inlines all loops into one function, where they
-                // fight over the registers; `#[inline(never)]` has no effect on functions with
-                // features of their own.
+                // Otherwise the compiler inlines all loops into one function, where they compete
+                // for registers; `#[inline(never)]` has no effect on functions with their own
+                // target features.
                 let enter: unsafe fn(Avx512, K) -> K::Output = std::hint::black_box(enter::<K>);
                 // SAFETY: as above.
                 unsafe { enter(self, task) }
@@ -137,7 +137,7 @@ fn sum_each_f64([a, b, c, d]: [__m512d; 4]) -> [f64; 4] {
     avx2::sum_each_f64([fold_f64(a), fold_f64(b), fold_f64(c), fold_f64(d)])
 }
 
-/// Adds the upper half to the lower one.
+/// Adds the upper half to the lower half.
 #[inline]
 #[target_feature(enable = "avx512f,avx2,fma")]
 fn fold_f32(v: __m512) -> __m256 {
@@ -145,7 +145,7 @@ fn fold_f32(v: __m512) -> __m256 {
     _mm256_add_ps(_mm512_castps512_ps256(v), _mm256_castpd_ps(high))
 }
 
-/// Adds the upper half to the lower one.
+/// Adds the upper half to the lower half.
 #[inline]
 #[target_feature(enable = "avx512f,avx2,fma")]
 fn fold_f64(v: __m512d) -> __m256d {
@@ -154,12 +154,12 @@ fn fold_f64(v: __m512d) -> __m256d {
 
 #[inline]
 #[target_feature(enable = "avx512f,avx2,fma")]
-fn any_above_f32(v: __m512, floor: __m512) -> bool {
-    _mm512_cmp_ps_mask::<_CMP_GT_OQ>(v, floor) != 0
+fn any_above_f32(v: __m512, threshold: __m512) -> bool {
+    _mm512_cmp_ps_mask::<_CMP_GT_OQ>(v, threshold) != 0
 }
 
 #[inline]
 #[target_feature(enable = "avx512f,avx2,fma")]
-fn any_above_f64(v: __m512d, floor: __m512d) -> bool {
-    _mm512_cmp_pd_mask::<_CMP_GT_OQ>(v, floor) != 0
+fn any_above_f64(v: __m512d, threshold: __m512d) -> bool {
+    _mm512_cmp_pd_mask::<_CMP_GT_OQ>(v, threshold) != 0
 }

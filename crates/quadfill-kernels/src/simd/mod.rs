@@ -1,5 +1,5 @@
-//! Vectors of as many lanes as the machine has: the algorithms are written once over [`Simd`]
-//! and compiled for each instruction set.
+//! SIMD vectors: algorithms are written once against [`Simd`] and compiled for each instruction
+//! set.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -13,21 +13,21 @@ pub(crate) use avx2::Avx2;
 pub(crate) use avx512::Avx512;
 pub(crate) use plain::Plain;
 
-use crate::{Isa, Kernels};
+use crate::{Backend, Isa};
 
-/// Proof that the machine has an instruction set, and its operations on vectors of `T`.
+/// Proof that the machine supports an instruction set, with its operations on vectors of `T`.
 ///
-/// A value can only be made where the instruction set was checked, so the operations are safe;
-/// only those that follow a pointer are not.
+/// A value can only be constructed where support has been checked, so all operations are safe
+/// except those that dereference a pointer.
 pub trait Simd<T>: Copy {
-    /// A register.
+    /// The type of a SIMD register.
     type Vector: Copy;
-    /// Entries of a register.
+    /// Number of entries of a register.
     const LANES: usize;
-    /// How many registers there are.
+    /// Number of registers.
     const REGISTERS: usize;
 
-    /// The same entry in all lanes.
+    /// Broadcasts `entry` to all lanes.
     fn splat(self, entry: T) -> Self::Vector;
     /// Reads `LANES` entries.
     ///
@@ -43,42 +43,42 @@ pub trait Simd<T>: Copy {
     fn add(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
     /// `a * b`.
     fn mul(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
-    /// `a * b + c`, fused where the machine can.
+    /// `a * b + c`, fused where the machine supports it.
     fn mul_add(self, a: Self::Vector, b: Self::Vector, c: Self::Vector) -> Self::Vector;
-    /// `c - a * b`, fused where the machine can.
+    /// `c - a * b`, fused where the machine supports it.
     fn sub_mul(self, a: Self::Vector, b: Self::Vector, c: Self::Vector) -> Self::Vector;
-    /// The sum over the lanes of each of four vectors: dearer than one addition per lane, so it
-    /// is done for four at once.
+    /// The horizontal sum of each of four vectors. Four at once, as horizontal sums are expensive.
     fn sum_each(self, v: [Self::Vector; 4]) -> [T; 4];
-    /// Whether any lane of `v` is above the same lane of `floor`.
-    fn any_above(self, v: Self::Vector, floor: Self::Vector) -> bool;
-    /// Runs `task` as a function of its own, compiled for this instruction set.
+    /// Whether any lane of `v` is greater than the same lane of `threshold`.
+    fn any_above(self, v: Self::Vector, threshold: Self::Vector) -> bool;
+    /// Runs `task` as a separate function compiled for this instruction set.
     fn run<K: Task<T>>(self, task: K) -> K::Output;
 }
 
-/// A piece of work that is compiled for every instruction set.
+/// A computation that is compiled for every instruction set.
 pub trait Task<T> {
-    /// What it returns.
+    /// The type of the result.
     type Output;
-    /// Does the work. Implementations are `#[inline(always)]`: they must become part of the
-    /// function that has the instruction set enabled.
+    /// Runs the computation. Implementations are `#[inline(always)]`: they must become part of the
+    /// function that enables the instruction set.
     fn run<S: Simd<T>>(self, simd: S) -> Self::Output;
 }
 
-/// Element types the tasks can be run for.
+/// Element types that tasks can be run for.
 pub trait Dispatch: Sized {
-    /// Runs `task` with the instructions of `kernels`.
-    fn dispatch<K: Task<Self>>(kernels: Kernels, task: K) -> K::Output;
+    /// Runs `task` with the instruction set of `backend`.
+    fn dispatch<K: Task<Self>>(backend: Backend, task: K) -> K::Output;
 }
 
 macro_rules! dispatch {
     ($t:ty) => {
         impl Dispatch for $t {
             #[inline]
-            fn dispatch<K: Task<Self>>(kernels: Kernels, task: K) -> K::Output {
-                match kernels.isa() {
+            fn dispatch<K: Task<Self>>(backend: Backend, task: K) -> K::Output {
+                match backend.isa() {
                     #[cfg(target_arch = "x86_64")]
-                    // SAFETY: `Kernels` exist only for instruction sets the machine has.
+                    // SAFETY: a `Backend` exists only for instruction sets that the machine
+                    // supports.
                     Isa::Avx2 => Simd::<$t>::run(unsafe { Avx2::assume() }, task),
                     #[cfg(target_arch = "x86_64")]
                     // SAFETY: as above.
@@ -93,13 +93,13 @@ macro_rules! dispatch {
 dispatch!(f32);
 dispatch!(f64);
 
-/// Asks for the cache line at `address` ahead of its use. Any address is allowed.
+/// Prefetches the cache line at `address`. Any address is allowed.
 #[inline(always)]
 pub(crate) fn prefetch<T>(address: *const T) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: a prefetch reads nothing the program can see and never faults.
+        // SAFETY: a prefetch has no observable effect and never faults.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(address.cast()) };
     }
     #[cfg(not(target_arch = "x86_64"))]

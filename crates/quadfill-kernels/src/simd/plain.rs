@@ -1,9 +1,9 @@
-//! Vectors as arrays, for machines without a version of their own.
+//! Vectors as arrays, for machines without a specialised version.
 
 use super::{Simd, Task};
 
-/// What every machine has. The arrays are 128 bits long, as wide as the registers of the
-/// baseline of both x86-64 and ARM64.
+/// The portable baseline. The arrays are 128 bits long, the register width of the baselines of both
+/// x86-64 and ARM64.
 #[derive(Clone, Copy)]
 pub(crate) struct Plain;
 
@@ -20,12 +20,12 @@ macro_rules! plain {
             }
             #[inline(always)]
             unsafe fn load(self, from: *const $t) -> Self::Vector {
-                // SAFETY: the caller's promise.
+                // SAFETY: guaranteed by the caller.
                 unsafe { from.cast::<Self::Vector>().read_unaligned() }
             }
             #[inline(always)]
             unsafe fn store(self, to: *mut $t, v: Self::Vector) {
-                // SAFETY: the caller's promise.
+                // SAFETY: guaranteed by the caller.
                 unsafe { to.cast::<Self::Vector>().write_unaligned(v) }
             }
             #[inline(always)]
@@ -36,7 +36,7 @@ macro_rules! plain {
             fn mul(self, a: Self::Vector, b: Self::Vector) -> Self::Vector {
                 std::array::from_fn(|l| a[l] * b[l])
             }
-            // Not fused: without the instruction a fused operation is a slow library call.
+            // Not fused: without hardware support, a fused operation is a slow library call.
             #[inline(always)]
             fn mul_add(self, a: Self::Vector, b: Self::Vector, c: Self::Vector) -> Self::Vector {
                 std::array::from_fn(|l| a[l] * b[l] + c[l])
@@ -50,9 +50,9 @@ macro_rules! plain {
                 std::array::from_fn(|i| v[i].iter().sum())
             }
             #[inline(always)]
-            fn any_above(self, v: Self::Vector, floor: Self::Vector) -> bool {
-                // Without a short cut, so that lanes are compared side by side.
-                v.iter().zip(&floor).fold(false, |any, (v, floor)| any | (v > floor))
+            fn any_above(self, v: Self::Vector, threshold: Self::Vector) -> bool {
+                // No short-circuit, so that the comparison can be vectorised.
+                v.iter().zip(&threshold).fold(false, |any, (v, threshold)| any | (v > threshold))
             }
             #[inline]
             fn run<K: Task<$t>>(self, task: K) -> K::Output {

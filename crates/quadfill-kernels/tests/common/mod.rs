@@ -1,11 +1,11 @@
-//! Random cells, and what the kernels should make of them, written as plainly as possible.
+//! Random cells and a straightforward reference implementation of the kernels.
 
 use proptest::prelude::*;
 use quadfill_kernels::cells::{Direction, Form, ModeContext, RowCells};
 use quadfill_kernels::streams::{fill_normal, stream};
 use quadfill_kernels::{AlignedVec, Real};
 
-/// What a problem looks like; its numbers follow from `seed`.
+/// The shape of a problem; its numbers are determined by `seed`.
 #[derive(Clone, Debug)]
 pub(crate) struct Shape {
     pub(crate) others: usize,
@@ -20,9 +20,9 @@ pub(crate) struct Shape {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum FormShape {
     Product,
-    /// Every two rows meet with weight one.
+    /// Weight one for every pair of different rows.
     Pairwise,
-    /// Every two rows meet with some weight.
+    /// A random weight for every pair of different rows.
     Pairs,
     Indefinite,
 }
@@ -47,7 +47,7 @@ pub(crate) fn shapes() -> impl Strategy<Value = Shape> {
     )
 }
 
-/// Rows of every mode; the last one is the row worked on. Also used for directions.
+/// The current row and the factors of the other modes. Also used for directions.
 pub(crate) struct Rows<T: Real> {
     pub(crate) own: AlignedVec<T>,
     pub(crate) own_bias: T,
@@ -74,7 +74,7 @@ const ROWS: [usize; 7] = [5, 3, 11, 2, 1, 4, 6];
 impl<T: Real> Problem<T> {
     pub(crate) fn new(shape: &Shape) -> Self {
         let mut block = 0;
-        // Rounded to `T` at once, so that the reference sees the same numbers.
+        // Rounded to `T`, so that the reference uses the same numbers.
         let mut draw = |len: usize| -> Vec<T> {
             let mut draws = vec![0.0; len];
             fill_normal(&mut draws, &mut stream(shape.seed, 1, block));
@@ -180,7 +180,7 @@ impl<T: Real> Problem<T> {
         then(&ctx, &row, &direction)
     }
 
-    /// A cell by the definitions, in double precision.
+    /// A cell computed from the definitions in double precision.
     pub(crate) fn cell(&self, k: usize) -> Cell {
         let (o, rank) = (self.shape.others, self.shape.rank);
         let rows_of = |rows: &Rows<T>| -> (Vec<f64>, Vec<Vec<f64>>, f64) {
@@ -201,10 +201,10 @@ impl<T: Real> Problem<T> {
         let mut cell = Cell {
             weight: 1.0,
             residual: 0.0,
-            size: 0.0,
-            slope: vec![0.0; self.cols()],
+            magnitude: 0.0,
+            jacobian: vec![0.0; self.cols()],
             tangent: dbias,
-            turn: vec![0.0; self.cols()],
+            jacobian_derivative: vec![0.0; self.cols()],
         };
         if self.shape.weights {
             cell.weight = self.weights[k].to_f64();
@@ -215,20 +215,20 @@ impl<T: Real> Problem<T> {
                 let others = |skip: usize| -> f64 {
                     (0..o).filter(|&b| b != skip).map(|b| v[b][l]).product()
                 };
-                cell.slope[l] = others(o);
-                cell.turn[l] = (0..o).map(|b| dv[b][l] * others(b)).sum();
-                terms.push(u[l] * cell.slope[l]);
-                cell.tangent += du[l] * cell.slope[l] + u[l] * cell.turn[l];
+                cell.jacobian[l] = others(o);
+                cell.jacobian_derivative[l] = (0..o).map(|b| dv[b][l] * others(b)).sum();
+                terms.push(u[l] * cell.jacobian[l]);
+                cell.tangent += du[l] * cell.jacobian[l] + u[l] * cell.jacobian_derivative[l];
             } else {
                 let own = self.own_weight.to_f64();
                 let among = |b: usize, c: usize| self.among[b * o + c].to_f64();
-                cell.slope[l] = 2.0 * own * u[l];
-                cell.turn[l] = 2.0 * own * du[l];
+                cell.jacobian[l] = 2.0 * own * u[l];
+                cell.jacobian_derivative[l] = 2.0 * own * du[l];
                 terms.push(own * u[l] * u[l]);
                 for b in 0..o {
                     let cross = self.cross[b].to_f64();
-                    cell.slope[l] += 2.0 * cross * v[b][l];
-                    cell.turn[l] += 2.0 * cross * dv[b][l];
+                    cell.jacobian[l] += 2.0 * cross * v[b][l];
+                    cell.jacobian_derivative[l] += 2.0 * cross * dv[b][l];
                     terms.push(2.0 * cross * u[l] * v[b][l]);
                     cell.tangent += 2.0 * cross * u[l] * dv[b][l];
                     for c in 0..o {
@@ -236,15 +236,15 @@ impl<T: Real> Problem<T> {
                         cell.tangent += among(b, c) * (dv[b][l] * v[c][l] + v[b][l] * dv[c][l]);
                     }
                 }
-                cell.tangent += du[l] * cell.slope[l];
+                cell.tangent += du[l] * cell.jacobian[l];
             }
         }
         if self.shape.biases {
-            cell.slope[rank] = 1.0;
+            cell.jacobian[rank] = 1.0;
         }
         let y = self.values[k].to_f64();
         cell.residual = y - terms.iter().sum::<f64>();
-        cell.size = y.abs() + terms.iter().map(|t| t.abs()).sum::<f64>();
+        cell.magnitude = y.abs() + terms.iter().map(|t| t.abs()).sum::<f64>();
         cell
     }
 }
@@ -252,19 +252,19 @@ impl<T: Real> Problem<T> {
 pub(crate) struct Cell {
     pub(crate) weight: f64,
     pub(crate) residual: f64,
-    /// The sum of the sizes of what the residual is made of: rounding errors are relative to it.
-    pub(crate) size: f64,
-    pub(crate) slope: Vec<f64>,
+    /// The sum of the magnitudes of the terms of the residual: rounding errors are relative to it.
+    pub(crate) magnitude: f64,
+    pub(crate) jacobian: Vec<f64>,
     pub(crate) tangent: f64,
-    pub(crate) turn: Vec<f64>,
+    pub(crate) jacobian_derivative: Vec<f64>,
 }
 
-/// The rounding unit of `T`.
+/// The machine epsilon of `T`.
 pub(crate) fn unit<T: Real>() -> f64 {
     if T::NAME == "f32" { f64::from(f32::EPSILON) } else { f64::EPSILON }
 }
 
-/// Asserts that `got` is `expected` but for rounding in sums of terms of total size `size`.
+/// Asserts that `got` equals `expected` up to rounding in sums of terms of total magnitude `size`.
 #[track_caller]
 pub(crate) fn assert_close<T: Real>(got: f64, expected: f64, size: f64, what: &str) {
     let allowed = 128.0 * unit::<T>() * size + 1e-300;

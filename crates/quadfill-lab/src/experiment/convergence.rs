@@ -1,46 +1,33 @@
 //! How fast ALS converges, from a random start and from the leading eigenvectors of the data.
 
+use quadfill::Observations;
+use quadfill::model::Parameters;
 use quadfill::objective::{Objective, PenaltyScale};
-use quadfill::solve::{Event, Observer, als, start};
+use quadfill::solve::{als, start};
 use quadfill::views::Views;
+use quadfill_report::chart::{
+    Axis, Chart, LineChart, Point, ReferenceLine, Series, SeriesStyle, short_number,
+};
+use quadfill_report::{Block, Tone};
 
-use super::grid::{numbers, spread};
+use super::grid::{distinct_numbers, min_median_max};
 use super::recovery::{self, RANK};
 use super::row::Row;
-use super::trial::{Method, Trialled};
+use super::trial::{DrawnTrial, Trial};
 use super::{Experiment, Extent, words};
-use crate::chart::{Axis, Chart, LineChart, Look, Point, Rule, Series, plain};
 use crate::error::Result;
-use crate::report::{Block, Tone};
 
 pub(super) struct Convergence;
 
-/// Sweeps that are watched.
+/// The number of sweeps.
 const SWEEPS: usize = 60;
-/// What the paper says it takes.
+/// The number of sweeps that suffice according to the paper.
 const PROMISED: usize = 30;
-/// The penalty over the one at which zero is optimal: nearly none, and what a fit takes by default.
+/// The penalty relative to the one at which zero is optimal: nearly none, and the default of ALS.
 const PENALTY: f64 = 1e-5;
 /// ALS from the leading eigenvectors.
 const SPECTRAL: &str = "als-spectral";
 const METHODS: [&str; 2] = ["als", SPECTRAL];
-
-/// Writes down the error after every sweep.
-struct Watch<'a> {
-    drawn: &'a Trialled,
-    /// After each sweep, root mean square residual on the data and relative error elsewhere.
-    errors: Vec<(f64, f64)>,
-}
-
-impl Observer<f64> for Watch<'_> {
-    fn event(&mut self, event: Event<'_, f64>) {
-        if let Event::Checkpoint(progress) = event {
-            let test = self.drawn.test_error(&progress.notes.spec, &progress.parameters);
-            let train = progress.notes.path.last().map_or(f64::INFINITY, |point| point.train_rmse);
-            self.errors.push((train, test));
-        }
-    }
-}
 
 impl Experiment for Convergence {
     fn name(&self) -> &'static str {
@@ -52,7 +39,7 @@ impl Experiment for Convergence {
     }
 
     fn question(&self) -> &'static str {
-        "How many sweeps does ALS need, on the data it is given and on cells that it never saw?"
+        "How many sweeps does ALS need, on the training data and on test cells?"
     }
 
     fn paper(&self) -> &'static str {
@@ -80,15 +67,7 @@ impl Experiment for Convergence {
         let data = drawn.observations()?;
         let squares: f64 = data.values().iter().map(|value| value * value).sum();
         let size = (squares / data.len() as f64).sqrt();
-        let errors = if cell.text("method") == SPECTRAL {
-            from_eigenvectors(&drawn, size)?
-        } else {
-            let mut config = drawn.config(Method::Als);
-            (config.sweeps, config.tolerance) = (Some(SWEEPS), 0.0);
-            let mut watch = Watch { drawn: &drawn, errors: Vec::new() };
-            drawn.fit_watched(&config, &mut watch)?;
-            watch.errors
-        };
+        let errors = errors_by_sweep(&drawn, data, size, cell.text("method") == SPECTRAL);
         let rows = errors.iter().enumerate().map(|(place, (train, test))| {
             let row = drawn.row(cell).with("sweep", place + 1);
             row.with("train_error", train / size).with("test_error", *test)
@@ -101,7 +80,7 @@ impl Experiment for Convergence {
     }
 
     fn findings(&self, rows: &[Row]) -> Vec<Block> {
-        let most = numbers(rows, "d").last().copied().unwrap_or(0.0);
+        let most = distinct_numbers(rows, "d").last().copied().unwrap_or(0.0);
         let mut blocks = Vec::new();
         for method in METHODS {
             blocks.push(promise(rows, method));
@@ -110,7 +89,7 @@ impl Experiment for Convergence {
             blocks.push(Block::figure(
                 &format!("convergence-{method}"),
                 chart(rows, method, most),
-                "Median over the repetitions. Solid: cells that the fit never saw; dashed: the data.",
+                "Median over repetitions. Solid: test cells; dashed: training data.",
             ));
         }
         blocks.push(table(rows));
@@ -118,27 +97,37 @@ impl Experiment for Convergence {
     }
 }
 
-/// ALS from the leading eigenvectors of the data, sweep by sweep.
-fn from_eigenvectors(drawn: &Trialled, size: f64) -> Result<Vec<(f64, f64)>> {
-    let config = drawn.config(Method::Als);
-    let (spec, views) = (config.model, Views::new(drawn.observations()?));
-    let mut objective = Objective::new(&views, &spec, 0.0, PenaltyScale::Uniform);
-    let mut parameters = start::offsets_only(&spec, &views);
-    let spectrum = start::Spectrum::new(&objective, &parameters, spec.rank, config.seed);
-    spectrum.write_factors(&mut parameters, start::scale(&spec, size));
+/// The training RMSE and the relative test error of ALS after each sweep, from the leading eigenvectors of
+/// the data or from a random start.
+fn errors_by_sweep(
+    drawn: &DrawnTrial,
+    data: Observations,
+    size: f64,
+    is_spectral: bool,
+) -> Vec<(f64, f64)> {
+    let Trial { spec, seed, .. } = drawn.trial();
+    let views = Views::<f64>::new(data);
+    let mut objective = Objective::new(&views, spec, 0.0, PenaltyScale::Uniform);
+    let mut parameters = Parameters::zeros(spec, &views.sizes());
+    let spectrum = start::Spectrum::new(&objective, &parameters, spec.rank, *seed);
     objective.set_penalty(PENALTY * spectrum.lambda_max);
+    if is_spectral {
+        spectrum.write_factors(&mut parameters, start::scale(spec, size));
+    } else {
+        parameters = start::random(spec, views.all(), *seed);
+    }
     let sweep = |_| {
         let data = als::sweep(&objective, &mut parameters);
-        (data.sqrt(), drawn.test_error(&spec, &parameters))
+        (data.sqrt(), drawn.test_error(spec, &parameters))
     };
-    Ok((0..SWEEPS).map(sweep).collect())
+    (0..SWEEPS).map(sweep).collect()
 }
 
-/// Whether the paper's promise is kept at ten times the size times the rank.
+/// Whether the paper's claim holds at `m = 10 d r`.
 fn promise(rows: &[Row], method: &str) -> Block {
     let mut runs = 0;
     let mut kept = 0;
-    for d in numbers(rows, "d") {
+    for d in distinct_numbers(rows, "d") {
         for row in curve(rows, method, d, 10.0, PROMISED) {
             runs += 1;
             kept += usize::from(row.number("test_error") < 1e-3);
@@ -157,12 +146,21 @@ fn promise(rows: &[Row], method: &str) -> Block {
 fn table(rows: &[Row]) -> Block {
     let mut lines = Vec::new();
     for method in METHODS {
-        for d in numbers(rows, "d") {
-            for c in numbers(rows, "c") {
+        for d in distinct_numbers(rows, "d") {
+            for c in distinct_numbers(rows, "c") {
                 let here = curve(rows, method, d, c, PROMISED);
-                let Some((low, median, high)) = spread(&here, "test_error") else { continue };
+                let Some((low, median, high)) = min_median_max(&here, "test_error") else {
+                    continue;
+                };
                 let name = words::method(method).to_owned();
-                lines.push(vec![name, plain(d), plain(c), plain(median), plain(low), plain(high)]);
+                lines.push(vec![
+                    name,
+                    short_number(d),
+                    short_number(c),
+                    short_number(median),
+                    short_number(low),
+                    short_number(high),
+                ]);
             }
         }
     }
@@ -180,31 +178,55 @@ fn curve<'r>(rows: &'r [Row], method: &str, d: f64, c: f64, sweep: usize) -> Vec
 
 fn chart(rows: &[Row], method: &str, d: f64) -> Chart {
     let mut series = Vec::new();
-    for (colour, c) in numbers(rows, "c").into_iter().enumerate() {
-        for (what, result, look) in
-            [("", "test_error", Look::Line), (", data", "train_error", Look::Dashed)]
+    for (colour, c) in distinct_numbers(rows, "c").into_iter().enumerate() {
+        for (what, result, style) in
+            [("", "test_error", SeriesStyle::Line), (", data", "train_error", SeriesStyle::Dashed)]
         {
             let points = (1..=SWEEPS)
                 .filter_map(|sweep| {
-                    let (low, y, high) = spread(&curve(rows, method, d, c, sweep), result)?;
-                    let tip = format!(
+                    let (low, y, high) = min_median_max(&curve(rows, method, d, c, sweep), result)?;
+                    let tooltip = format!(
                         "c = {}, sweep {sweep}{what}\nmedian error {}, from {} to {}",
-                        plain(c),
-                        plain(y),
-                        plain(low),
-                        plain(high)
+                        short_number(c),
+                        short_number(y),
+                        short_number(low),
+                        short_number(high)
                     );
-                    Some(Point { x: sweep as f64, y, bar: None, tip })
+                    Some(Point { x: sweep as f64, y, error_bar: None, tooltip })
                 })
                 .collect();
-            series.push(Series { name: format!("c = {}{what}", plain(c)), points, look, colour });
+            series.push(Series {
+                name: format!("c = {}{what}", short_number(c)),
+                points,
+                style,
+                colour,
+            });
         }
     }
     Chart::Lines(LineChart {
-        title: format!("Error against sweeps, {}, d = {}", words::method(method), plain(d)),
+        title: format!("Error against sweeps, {}, d = {}", words::method(method), short_number(d)),
         x: Axis::linear("sweep"),
         y: Axis::log("relative error"),
         series,
-        rules: vec![Rule::Upright(PROMISED as f64, "30 sweeps".to_owned())],
+        reference_lines: vec![ReferenceLine::Vertical(PROMISED as f64, "30 sweeps".to_owned())],
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::Method;
+
+    #[test]
+    fn sweeps_from_a_random_start_are_those_of_a_fit() {
+        let cell = recovery::cell("als", 15, 2, 10.0, 1);
+        let rows = Convergence.measure(&cell).expect("measured");
+        assert_eq!(rows.len(), SWEEPS);
+        let drawn = recovery::trial(&cell).draw().expect("drawn");
+        let mut config = drawn.config(Method::Als);
+        (config.sweeps, config.tolerance) = (Some(SWEEPS), 0.0);
+        let (model, _) = drawn.fit(&config).expect("fitted");
+        let error = drawn.evaluate(&model).relative_error;
+        assert!((rows[SWEEPS - 1].number("test_error") / error - 1.0).abs() < 1e-9);
+    }
 }

@@ -1,53 +1,50 @@
-//! The convex program with a penalty, and how large that should be.
+//! The penalised convex program, with the penalty chosen on held-out data.
 
 use std::time::Instant;
 
-use quadfill::apply::Predictor;
-use quadfill::model::Parameters;
+use quadfill::model::{ModelSpec, Parameters};
 use quadfill::objective::{Objective, PenaltyScale};
 use quadfill::solve::start::Spectrum;
-use quadfill::solve::{Fit, FitConfig, SdpForm, Silent, Solver, fit};
+use quadfill::solve::{Choice, SdpForm, Solver};
 use quadfill::views::Views;
-use quadfill::{Observations, model::ModelSpec};
+use quadfill::{FitConfig, Model, Observations};
 
-use super::trial::{Method, Trialled};
+use super::trial::{DrawnTrial, Method};
 use crate::error::Result;
 
-/// Penalties that are tried, as shares of where zero becomes optimal.
+/// The grid of penalties, relative to the smallest one at which zero is optimal.
 const SHARES: [f64; 10] = [0.5, 0.35, 0.25, 0.18, 0.12, 0.08, 0.05, 0.03, 0.015, 0.005];
-/// The share of the observations that a penalty is judged by.
+/// The share of the observations held out to choose the penalty.
 const HELD_OUT: f64 = 0.1;
-/// Penalties in a row that are worse than the best one, after which smaller ones are not tried.
+/// The search stops after this many consecutive penalties without improvement.
 const PATIENCE: usize = 2;
-/// Noise hides anything more precise.
+/// The solver tolerance, far below the noise.
 const TOLERANCE: f64 = 1e-4;
 
 /// The smallest penalty at which zero is optimal.
-pub(super) fn largest_penalty(spec: &ModelSpec, data: Observations<f64>, seed: u64) -> f64 {
-    let views = Views::new(data);
+pub(super) fn largest_penalty(spec: &ModelSpec, data: Observations, seed: u64) -> f64 {
+    let views = Views::<f64>::new(data);
     let objective = Objective::new(&views, spec, 1.0, PenaltyScale::Uniform);
     let zero = Parameters::zeros(spec, &views.sizes());
     Spectrum::new(&objective, &zero, 1, seed).lambda_max
 }
 
-/// Minimises the squared residual and a penalty on the trace, the penalty chosen on held-out data.
-/// Tells the seconds it took.
-pub(super) fn fit_with_hold_out(drawn: &Trialled, seed: u64) -> Result<(Fit<f64>, f64)> {
+/// Minimises the squared residuals plus a penalty on the trace, with the penalty chosen on held-out data.
+/// Returns the model and the duration of everything in seconds.
+pub(super) fn fit_with_hold_out(drawn: &DrawnTrial, seed: u64) -> Result<(Model, f64)> {
     let clock = Instant::now();
     let data = drawn.observations()?;
     let mut config = FitConfig {
-        solver: Solver::Sdp(Some(SdpForm::Objective)),
+        solver: Solver::Sdp(Choice::Fixed(SdpForm::Objective)),
         tolerance: TOLERANCE,
         ..drawn.config(Method::Sdp)
     };
-    let largest = largest_penalty(&config.model, data.clone(), seed);
+    let largest = largest_penalty(&drawn.trial().spec, data.clone(), seed);
     let (rest, held_out) = data.clone().split_random(HELD_OUT, seed)?;
     let (mut best, mut chosen, mut worse) = (f64::INFINITY, largest, 0);
     for share in SHARES {
-        config.penalty = Some(share * largest);
-        let tried = fit(rest.clone(), &config, &mut Silent)?;
-        let predictor = Predictor::new(&tried.spec, &tried.parameters);
-        let error = predictor.evaluate_on(&held_out).rmse;
+        config.penalty = Choice::Fixed(share * largest);
+        let error = quadfill::fit(rest.clone(), &config)?.evaluate(&held_out)?.rmse;
         if error < best {
             (best, chosen, worse) = (error, share * largest, 0);
         } else {
@@ -57,8 +54,8 @@ pub(super) fn fit_with_hold_out(drawn: &Trialled, seed: u64) -> Result<(Fit<f64>
             }
         }
     }
-    config.penalty = Some(chosen);
-    let fitted = fit(data, &config, &mut Silent)?;
+    config.penalty = Choice::Fixed(chosen);
+    let fitted = quadfill::fit(data, &config)?;
     Ok((fitted, clock.elapsed().as_secs_f64()))
 }
 
@@ -69,7 +66,7 @@ mod tests {
     use quadfill::model::Kernel;
 
     #[test]
-    fn a_penalty_is_found_that_tells_noise_from_structure() {
+    fn the_chosen_penalty_suppresses_noise() {
         let spec = ModelSpec::quadratic(Kernel::pairwise(3), 2);
         let trial = Trial {
             spec: spec.clone(),
@@ -81,12 +78,14 @@ mod tests {
         let drawn = trial.draw().expect("drawn");
         let (fitted, _) = fit_with_hold_out(&drawn, 1).expect("fitted");
         let largest = largest_penalty(&spec, drawn.observations().expect("data"), 1);
-        assert!(fitted.penalty > 0.0 && fitted.penalty < largest);
-        let error = drawn.test_error(&fitted.spec, &fitted.parameters);
+        let penalty = fitted.summary().penalty;
+        assert!(penalty > 0.0 && penalty < largest);
+        let error = drawn.evaluate(&fitted).relative_error;
         assert!(error < 0.2, "worse than the noise: {error}");
         let mut all = drawn.config(Method::Sdp);
-        (all.solver, all.penalty) = (Solver::Sdp(Some(SdpForm::Objective)), Some(1.01 * largest));
+        all.solver = Solver::Sdp(Choice::Fixed(SdpForm::Objective));
+        all.penalty = Choice::Fixed(1.01 * largest);
         let (zero, _) = drawn.fit(&all).expect("fitted");
-        assert!(drawn.test_error(&zero.spec, &zero.parameters) > 0.999);
+        assert!(drawn.evaluate(&zero).relative_error > 0.999);
     }
 }

@@ -1,4 +1,4 @@
-//! Gradient descent as the paper runs it, watched from outside.
+//! Gradient descent as in the paper.
 
 use std::time::Instant;
 
@@ -7,37 +7,38 @@ use quadfill::objective::{Objective, PenaltyScale};
 use quadfill::solve::{GradientDescent, Step};
 use quadfill::views::Views;
 
-use super::trial::Trialled;
+use super::trial::DrawnTrial;
 use crate::error::Result;
 
-/// What gradient descent came to.
+/// The result of gradient descent.
 pub(super) struct Descended {
     pub(super) parameters: Parameters<f64>,
     pub(super) iterations: usize,
-    /// The root mean squared residual at the end over that of zero.
+    /// The final root mean squared residual relative to that of the zero model.
     pub(super) train_error: f64,
-    /// Seconds spent on steps alone.
+    /// Seconds spent in steps.
     pub(super) seconds: f64,
 }
 
-/// Steps until `is_done` says so, the residual vanishes, no step leads down, or `most` are done.
+/// Descends until `is_done` returns true, the residual vanishes, no step decreases the objective, or the
+/// iteration limit is reached.
 pub(super) fn descend(
-    drawn: &Trialled,
+    drawn: &DrawnTrial,
     spec: &ModelSpec,
     start: f64,
-    most: usize,
+    max_iterations: usize,
     seed: u64,
     mut is_done: impl FnMut(usize, &Parameters<f64>) -> bool,
 ) -> Result<Descended> {
     const VANISHED: f64 = 1e-7;
-    let views = Views::new(drawn.observations()?);
+    let views = Views::<f64>::new(drawn.observations()?);
     let sizes = views.sizes();
     let objective = Objective::new(&views, spec, 0.0, PenaltyScale::Uniform);
     let size = objective.data_value(&Parameters::zeros(spec, &sizes)).sqrt();
     let mut parameters = Parameters::random(spec, &sizes, start, seed);
     let mut solver = GradientDescent::new(None);
     let (mut iterations, mut train_error, mut seconds) = (0, 1.0, 0.0);
-    while iterations < most {
+    while iterations < max_iterations {
         let clock = Instant::now();
         let report = solver.step(&objective, &mut parameters);
         seconds += clock.elapsed().as_secs_f64();

@@ -1,14 +1,14 @@
-//! Cells from lists of settings, and numbers out of many rows.
+//! Queries and statistics over rows.
 
 use super::row::Row;
 
-/// A setting of a cubic tensor with three modes: `m = c d r`.
+/// The number of observations `m = c d r` of a cubic tensor.
 pub(super) fn observations(c: f64, d: usize, r: usize) -> usize {
     (c * (d * r) as f64).round() as usize
 }
 
-/// The different numbers of a name, rising.
-pub(super) fn numbers(rows: &[Row], name: &str) -> Vec<f64> {
+/// The distinct numbers under a name, ascending.
+pub(super) fn distinct_numbers(rows: &[Row], name: &str) -> Vec<f64> {
     let mut all: Vec<f64> =
         rows.iter().filter(|row| row.get(name).is_some()).map(|row| row.number(name)).collect();
     all.sort_by(f64::total_cmp);
@@ -16,8 +16,8 @@ pub(super) fn numbers(rows: &[Row], name: &str) -> Vec<f64> {
     all
 }
 
-/// The different texts of a name, in the order in which they come.
-pub(super) fn texts(rows: &[Row], name: &str) -> Vec<String> {
+/// The distinct texts under a name, in order of appearance.
+pub(super) fn distinct_texts(rows: &[Row], name: &str) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     for row in rows {
         let text = row.text(name);
@@ -28,7 +28,7 @@ pub(super) fn texts(rows: &[Row], name: &str) -> Vec<String> {
     all
 }
 
-/// The rows of one method at one pair of settings.
+/// The rows of a method with these settings.
 pub(super) fn at<'a>(rows: &'a [Row], method: &str, settings: &[(&str, f64)]) -> Vec<&'a Row> {
     rows.iter()
         .filter(|row| row.text("method") == method)
@@ -36,8 +36,8 @@ pub(super) fn at<'a>(rows: &'a [Row], method: &str, settings: &[(&str, f64)]) ->
         .collect()
 }
 
-/// The smallest, the median and the largest of a result.
-pub(super) fn spread(rows: &[&Row], name: &str) -> Option<(f64, f64, f64)> {
+/// The minimum, median and maximum of a result.
+pub(super) fn min_median_max(rows: &[&Row], name: &str) -> Option<(f64, f64, f64)> {
     let mut all: Vec<f64> = rows.iter().map(|row| row.number(name)).collect();
     all.sort_by(f64::total_cmp);
     let middle = all.get((all.len().max(1) - 1) / 2).copied()?;
@@ -46,16 +46,16 @@ pub(super) fn spread(rows: &[&Row], name: &str) -> Option<(f64, f64, f64)> {
     Some((all[0], median, all[all.len() - 1]))
 }
 
-/// How many rows say that something is so.
+/// The number of recovered tensors.
 pub(super) fn successes(rows: &[&Row]) -> usize {
     rows.iter().filter(|row| row.is("recovered")).count()
 }
 
-/// The smallest number of a setting from which on every repetition succeeds.
+/// The smallest value of a setting from which on every repetition succeeds.
 pub(super) fn smallest_reliable(rows: &[&Row], name: &str) -> Option<f64> {
     let owned: Vec<Row> = rows.iter().map(|row| (*row).clone()).collect();
     let mut reliable = None;
-    for value in numbers(&owned, name).into_iter().rev() {
+    for value in distinct_numbers(&owned, name).into_iter().rev() {
         let here = rows.iter().filter(|row| row.number(name) == value);
         if here.clone().count() == 0 || !here.clone().all(|row| row.is("recovered")) {
             break;
@@ -83,8 +83,8 @@ mod tests {
     fn medians_are_in_the_middle() {
         let rows: Vec<Row> = [4.0, 1.0, 2.0].iter().map(|&e| Row::new().with("e", e)).collect();
         let all: Vec<&Row> = rows.iter().collect();
-        assert_eq!(spread(&all, "e"), Some((1.0, 2.0, 4.0)));
-        assert_eq!(spread(&all[..2], "e"), Some((1.0, 2.5, 4.0)));
-        assert_eq!(spread(&[], "e"), None);
+        assert_eq!(min_median_max(&all, "e"), Some((1.0, 2.0, 4.0)));
+        assert_eq!(min_median_max(&all[..2], "e"), Some((1.0, 2.5, 4.0)));
+        assert_eq!(min_median_max(&[], "e"), None);
     }
 }

@@ -1,19 +1,20 @@
-//! What the optimum of the convex program looks like: are its rows alike, and is its rank low?
+//! Row norms and rank of the optimum of the convex program.
 
+use quadfill::Model;
 use quadfill::model::Parameters;
+use quadfill_report::chart::{Axis, Chart, LineChart, Point, Series, SeriesStyle, short_number};
+use quadfill_report::{Block, Tone};
 
-use super::grid::{at, numbers, spread};
+use super::grid::{at, distinct_numbers, min_median_max};
 use super::recovery::{self, RANK};
 use super::row::Row;
 use super::trial::Method;
 use super::{Experiment, Extent};
-use crate::chart::{Axis, Chart, LineChart, Look, Point, Series, plain};
 use crate::error::Result;
-use crate::report::{Block, Tone};
 
 pub(super) struct Incoherence;
 
-/// The paper's numbers: size, mean and deviation.
+/// The paper's results: size, mean and standard deviation.
 const PAPER: [(f64, f64, f64); 3] = [(50.0, 1.88, 0.54), (100.0, 2.06, 0.63), (200.0, 1.91, 0.23)];
 
 impl Experiment for Incoherence {
@@ -26,8 +27,8 @@ impl Experiment for Incoherence {
     }
 
     fn question(&self) -> &'static str {
-        "The guarantees want a convex optimum whose rows are about equally long and whose rank is low. \
-         Does the optimum of the smallest-trace program stay so as the modes grow?"
+        "The guarantees assume a convex optimum with rows of similar norm and low rank. Does the optimum of \
+         the minimum-trace program have these properties as the modes grow?"
     }
 
     fn paper(&self) -> &'static str {
@@ -35,7 +36,7 @@ impl Experiment for Incoherence {
          2.06 \u{b1} 0.63 at d = 100, 1.91 \u{b1} 0.23 at d = 200, and \u{201c}the sum of singular values other than \
          the top 3r singular values is close to zero for all the experiments\u{201d}. It does not define the \
          incoherence. The longest row of the factor over the root mean square of all rows is of that size, \
-         so that is what we set beside it; its square, which our certificates call incoherence, is in the \
+         so that is what we set beside it; its square, which our certificates call coherence, is in the \
          table and in results.json, too."
     }
 
@@ -56,16 +57,17 @@ impl Experiment for Incoherence {
     fn measure(&self, cell: &Row) -> Result<Vec<Row>> {
         let trial = recovery::trial(cell);
         let drawn = trial.draw()?;
-        let (fit, seconds) = drawn.fit(&drawn.config(Method::Sdp))?;
-        let [longest, truth] = [&fit.parameters, &trial.factors()?].map(longest_row);
-        let values = singular_values(&fit.parameters);
+        let (model, seconds) = drawn.fit(&drawn.config(Method::Sdp))?;
+        let (rows, true_rows) = (rows_of(&model), planted_rows(&trial.factors()?));
+        let (longest, truth) = (longest_row(&rows), longest_row(&true_rows));
+        let values = singular_values(&rows);
         let beyond = |count: usize| {
             let tail = values.iter().skip(count).fold(0.0, |tail, value| tail + value);
             tail / values.iter().sum::<f64>()
         };
         Ok(vec![
             drawn
-                .outcome(cell, &fit)
+                .outcome(cell, &model)
                 .with("incoherence", longest)
                 .with("incoherence_squared", longest * longest)
                 .with("incoherence_of_truth", truth)
@@ -81,22 +83,23 @@ impl Experiment for Incoherence {
 
     fn findings(&self, rows: &[Row]) -> Vec<Block> {
         let mut lines = Vec::new();
-        for c in numbers(rows, "c") {
-            for d in numbers(rows, "d") {
+        for c in distinct_numbers(rows, "c") {
+            for d in distinct_numbers(rows, "d") {
                 let here = at(rows, "sdp", &[("d", d), ("c", c)]);
-                let median = |name| spread(&here, name).map_or(f64::NAN, |(_, median, _)| median);
+                let median =
+                    |name| min_median_max(&here, name).map_or(f64::NAN, |(_, median, _)| median);
                 let (mean, deviation) = mean_and_deviation(&here);
                 let paper = PAPER.iter().find(|(size, ..)| *size == d);
                 lines.push(vec![
-                    plain(c),
-                    plain(d),
+                    short_number(c),
+                    short_number(d),
                     format!("{mean:.2} \u{b1} {deviation:.2}"),
                     paper.map_or(String::new(), |(_, mean, pm)| format!("{mean} \u{b1} {pm}")),
-                    plain(median("incoherence_of_truth")),
-                    plain(median("incoherence_squared")),
-                    plain(median("beyond_r")),
-                    plain(median("beyond_3r")),
-                    plain(median("test_error")),
+                    short_number(median("incoherence_of_truth")),
+                    short_number(median("incoherence_squared")),
+                    short_number(median("beyond_r")),
+                    short_number(median("beyond_3r")),
+                    short_number(median("test_error")),
                 ]);
             }
         }
@@ -116,10 +119,10 @@ impl Experiment for Incoherence {
                      the top r are at most {} of the whole, and those beyond the top 3r at most {}. Where there \
                      are too few observations for the SDP the rows are no longer, but up to {} of the whole \
                      is beyond the top 3r.",
-                    plain(most(true, &away)),
-                    plain(most(true, &|row| row.number("beyond_r"))),
-                    plain(most(true, &|row| row.number("beyond_3r"))),
-                    plain(most(false, &|row| row.number("beyond_3r")))
+                    short_number(most(true, &away)),
+                    short_number(most(true, &|row| row.number("beyond_r"))),
+                    short_number(most(true, &|row| row.number("beyond_3r"))),
+                    short_number(most(false, &|row| row.number("beyond_3r")))
                 ),
             ),
             Block::figure(
@@ -146,18 +149,18 @@ impl Experiment for Incoherence {
     }
 }
 
-/// The longest row over the root mean square of all rows.
-fn longest_row(factors: &Parameters<f64>) -> f64 {
-    let squares: Vec<f64> = rows_of(factors).map(|row| row.iter().map(|u| u * u).sum()).collect();
+/// The largest row norm relative to the root mean square of all row norms.
+fn longest_row(rows: &[Vec<f64>]) -> f64 {
+    let squares: Vec<f64> = rows.iter().map(|row| row.iter().map(|u| u * u).sum()).collect();
     let mean = squares.iter().sum::<f64>() / squares.len() as f64;
     (squares.iter().copied().fold(0.0, f64::max) / mean).sqrt()
 }
 
-/// The singular values of `X = U U^T`, falling: a convex program leaves columns that are orthogonal,
-/// longest first, so they are the squared lengths of these.
-fn singular_values(factors: &Parameters<f64>) -> Vec<f64> {
-    let mut values = vec![0.0; factors.layout().rank()];
-    for row in rows_of(factors) {
+/// The singular values of `X = U U^T`, descending. The columns of a convex optimum are orthogonal and sorted
+/// by norm, so these are their squared norms.
+fn singular_values(rows: &[Vec<f64>]) -> Vec<f64> {
+    let mut values = vec![0.0; rows.first().map_or(0, Vec::len)];
+    for row in rows {
         for (value, u) in values.iter_mut().zip(row) {
             *value += u * u;
         }
@@ -165,9 +168,18 @@ fn singular_values(factors: &Parameters<f64>) -> Vec<f64> {
     values
 }
 
-fn rows_of(factors: &Parameters<f64>) -> impl Iterator<Item = &[f64]> {
+/// The rows of all modes of a fitted model.
+fn rows_of(model: &Model) -> Vec<Vec<f64>> {
+    let factors = (0..model.modes().len()).flat_map(|mode| model.factors(mode));
+    let factors: Vec<f64> = factors.collect();
+    factors.chunks_exact(model.spec().rank).map(<[f64]>::to_vec).collect()
+}
+
+/// The rows of all modes of planted factors.
+fn planted_rows(factors: &Parameters<f64>) -> Vec<Vec<f64>> {
     let rows = factors.layout().rows().iter().enumerate();
-    rows.flat_map(move |(group, &count)| (0..count).map(move |label| factors.row(group, label)))
+    let all = rows.flat_map(|(group, &count)| (0..count).map(move |label| (group, label)));
+    all.map(|(group, label)| factors.row(group, label).to_vec()).collect()
 }
 
 fn mean_and_deviation(rows: &[&Row]) -> (f64, f64) {
@@ -178,39 +190,45 @@ fn mean_and_deviation(rows: &[&Row]) -> (f64, f64) {
 }
 
 fn chart(rows: &[Row]) -> Chart {
-    let sizes = numbers(rows, "d");
-    let curve = |name: String, c: f64, result: &str, look: Look, colour: usize| Series {
+    let sizes = distinct_numbers(rows, "d");
+    let curve = |name: String, c: f64, result: &str, style: SeriesStyle, colour: usize| Series {
         points: sizes
             .iter()
             .filter_map(|&d| {
                 let here = at(rows, "sdp", &[("d", d), ("c", c)]);
-                let (low, y, high) = spread(&here, result)?;
-                let tip = format!(
+                let (low, y, high) = min_median_max(&here, result)?;
+                let tooltip = format!(
                     "{name}, d = {}\nmedian {}, from {} to {}",
-                    plain(d),
-                    plain(y),
-                    plain(low),
-                    plain(high)
+                    short_number(d),
+                    short_number(y),
+                    short_number(low),
+                    short_number(high)
                 );
-                let bar = (look == Look::Curve).then_some((low, high));
-                Some(Point { x: d, y, bar, tip })
+                let error_bar = (style == SeriesStyle::LineAndMarkers).then_some((low, high));
+                Some(Point { x: d, y, error_bar, tooltip })
             })
             .collect(),
         name,
-        look,
+        style,
         colour,
     };
-    let plenty = numbers(rows, "c");
+    let plenty = distinct_numbers(rows, "c");
     let mut series: Vec<Series> = plenty
         .iter()
         .enumerate()
         .map(|(colour, &c)| {
-            curve(format!("SDP optimum, c = {}", plain(c)), c, "incoherence", Look::Curve, colour)
+            curve(
+                format!("SDP optimum, c = {}", short_number(c)),
+                c,
+                "incoherence",
+                SeriesStyle::LineAndMarkers,
+                colour,
+            )
         })
         .collect();
     if let Some(&c) = plenty.last() {
         let name = "true factors".to_owned();
-        series.push(curve(name, c, "incoherence_of_truth", Look::Dashed, 7));
+        series.push(curve(name, c, "incoherence_of_truth", SeriesStyle::Dashed, 7));
     }
     series.push(Series {
         name: "paper".to_owned(),
@@ -219,11 +237,11 @@ fn chart(rows: &[Row]) -> Chart {
             .map(|&(x, y, pm)| Point {
                 x: x * 1.04,
                 y,
-                bar: Some((y - pm, y + pm)),
-                tip: format!("paper, d = {}: {y} \u{b1} {pm}", plain(x)),
+                error_bar: Some((y - pm, y + pm)),
+                tooltip: format!("paper, d = {}: {y} \u{b1} {pm}", short_number(x)),
             })
             .collect(),
-        look: Look::Points,
+        style: SeriesStyle::Markers,
         colour: 4,
     });
     let mut marks = sizes.clone();
@@ -232,10 +250,10 @@ fn chart(rows: &[Row]) -> Chart {
     marks.dedup();
     Chart::Lines(LineChart {
         title: "Longest row over the root mean square row".to_owned(),
-        x: Axis::log("mode size d").marked(&marks),
-        y: Axis::linear("incoherence (median, smallest to largest)").from_to(1.0, 3.0),
+        x: Axis::log("mode size d").with_ticks(&marks),
+        y: Axis::linear("incoherence (median, smallest to largest)").with_range(1.0, 3.0),
         series,
-        rules: Vec::new(),
+        reference_lines: Vec::new(),
     })
 }
 
@@ -263,7 +281,8 @@ mod tests {
             factors.row_mut(group, label).copy_from_slice(&row);
         }
         factors.row_mut(1, 1).copy_from_slice(&[1.0, 0.0]);
-        assert_eq!(singular_values(&factors), [11.0, 1.0]);
-        assert!((longest_row(&factors) - 3.0_f64.sqrt()).abs() < 1e-15);
+        let rows = planted_rows(&factors);
+        assert_eq!(singular_values(&rows), [11.0, 1.0]);
+        assert!((longest_row(&rows) - 3.0_f64.sqrt()).abs() < 1e-15);
     }
 }

@@ -2,20 +2,22 @@
 
 use quadfill::model::{Kernel, ModelSpec};
 use quadfill_kernels::streams;
+use quadfill_report::Block;
+use quadfill_report::chart::{
+    Axis, Chart, LineChart, Point, ReferenceLine, Series, SeriesStyle, short_number,
+};
 
-use super::grid::{numbers, spread, successes, texts};
+use super::grid::{distinct_numbers, distinct_texts, min_median_max, successes};
 use super::row::Row;
 use super::trial::{Method, Trial};
 use super::{Experiment, Extent, words};
-use crate::chart::{Axis, Chart, LineChart, Look, Point, Rule, Series, plain};
 use crate::error::{LabError, Result};
-use crate::report::Block;
 
 pub(super) struct Kernels;
 
 const KERNEL_STREAM: u64 = 0x6b_6572_6e65_6c73;
 
-/// How many of the tensors, the first ones, have a kernel to be learned that is not just any pairwise one.
+/// Kernels are learned only for the first of the tensors, this many; the others are pairwise as well.
 const LEARNED: usize = 3;
 
 /// The tensors: name, sizes and rank.
@@ -36,7 +38,7 @@ fn spec(name: &str, rank: usize, modes: usize, seed: u64) -> Result<ModelSpec> {
     Ok(ModelSpec::quadratic(kernel, rank))
 }
 
-/// Standard normal entries, symmetric, another one for each seed.
+/// A symmetric kernel with standard normal entries.
 fn random_kernel(modes: usize, seed: u64) -> Result<Kernel> {
     let mut entries = vec![0.0; modes * modes];
     streams::fill_normal(&mut entries, &mut streams::stream(seed, KERNEL_STREAM, 0));
@@ -51,7 +53,7 @@ fn trial(cell: &Row) -> Result<Trial> {
         TENSORS
             .into_iter()
             .find(|(name, ..)| *name == cell.text("tensor"))
-            .ok_or_else(|| LabError::Setting("there is no such tensor".to_owned()))?;
+            .ok_or_else(|| LabError::UnknownCell { experiment: "kernels", cell: cell.key() })?;
     let seed = cell.count("seed") as u64;
     let spec = spec(name, rank, sizes.len(), seed)?;
     let freedom = spec.degrees_of_freedom(sizes) as f64;
@@ -69,9 +71,9 @@ impl Experiment for Kernels {
     }
 
     fn question(&self) -> &'static str {
-        "Does recovery near the number of free parameters hold for other quadratic models than the pairwise \
-         one: TransE, random symmetric kernels with entries on the diagonal, four modes, modes of unequal size? \
-         And where the kernel is not known and has to be learned?"
+        "Does recovery near the number of free parameters extend beyond the pairwise model: to TransE, \
+         random symmetric kernels with entries on the diagonal, four modes, modes of unequal size? \
+         And if the kernel is unknown and has to be learned?"
     }
 
     fn paper(&self) -> &'static str {
@@ -91,7 +93,7 @@ impl Experiment for Kernels {
             let tensors = if method == Method::Learned { LEARNED } else { TENSORS.len() };
             for (tensor, sizes, rank) in TENSORS.into_iter().take(tensors) {
                 let shape: Vec<String> = sizes.iter().map(usize::to_string).collect();
-                // Where there are hardly more observations than free parameters a search takes longest.
+                // The search takes longest with barely more observations than free parameters.
                 let least = if method == Method::Learned { quick_least } else { 0.0 };
                 for &ratio in ratios.iter().filter(|&&ratio| ratio > least) {
                     for seed in extent.seeds(2, 8, 16) {
@@ -117,7 +119,7 @@ impl Experiment for Kernels {
     }
 
     fn work(&self, cell: &Row) -> f64 {
-        // Kernels with a diagonal have rows to be solved by Newton steps.
+        // Kernels with a diagonal need Newton steps for each row.
         let rows = if cell.text("tensor").starts_with("pairwise") { 1.0 } else { 4.0 };
         let starts = if cell.text("method") == "learned" { 4.0 } else { 1.0 };
         rows * starts * cell.number("ratio")
@@ -130,11 +132,11 @@ impl Experiment for Kernels {
             blocks.push(Block::figure(&name, chart(rows, method), ""));
         }
         let mut lines = Vec::new();
-        for tensor in texts(rows, "tensor") {
-            for method in texts(rows, "method") {
+        for tensor in distinct_texts(rows, "tensor") {
+            for method in distinct_texts(rows, "method") {
                 let mut line = vec![tensor.clone(), words::method(&method).to_owned()];
                 let mut tried = 0;
-                for ratio in numbers(rows, "ratio") {
+                for ratio in distinct_numbers(rows, "ratio") {
                     let here = of(rows, &tensor, &method, ratio);
                     tried += here.len();
                     line.push(match here.len() {
@@ -148,9 +150,13 @@ impl Experiment for Kernels {
             }
         }
         let mut head = vec!["tensor".to_owned(), "method".to_owned()];
-        head.extend(numbers(rows, "ratio").into_iter().map(|ratio| format!("{} p", plain(ratio))));
+        head.extend(
+            distinct_numbers(rows, "ratio")
+                .into_iter()
+                .map(|ratio| format!("{} p", short_number(ratio))),
+        );
         blocks.push(Block::Text(
-            "How many repetitions are recovered from so many times the number of free parameters p:".to_owned(),
+            "Repetitions recovered, by the number of observations in multiples of the number of free parameters p:".to_owned(),
         ));
         blocks.push(Block::Table { head, rows: lines });
         blocks
@@ -165,31 +171,31 @@ fn of<'a>(rows: &'a [Row], tensor: &str, method: &str, ratio: f64) -> Vec<&'a Ro
 }
 
 fn chart(rows: &[Row], method: &str) -> Chart {
-    let series = texts(rows, "tensor")
+    let series = distinct_texts(rows, "tensor")
         .iter()
         .enumerate()
         .map(|(colour, tensor)| Series {
             name: tensor.clone(),
-            points: numbers(rows, "ratio")
+            points: distinct_numbers(rows, "ratio")
                 .into_iter()
                 .filter_map(|ratio| {
                     let here = of(rows, tensor, method, ratio);
-                    let (_, median, _) = spread(&here, "test_error")?;
+                    let (_, median, _) = min_median_max(&here, "test_error")?;
                     let y = 100.0 * successes(&here) as f64 / here.len() as f64;
-                    let tip = format!(
+                    let tooltip = format!(
                         "{tensor}, {}: {} observations, {} per free parameter\n{} of {} recovered, median \
                          error {}",
                         words::method(method),
                         here[0].count("m"),
-                        plain(ratio),
+                        short_number(ratio),
                         successes(&here),
                         here.len(),
-                        plain(median)
+                        short_number(median)
                     );
-                    Some(Point { x: ratio, y, bar: None, tip })
+                    Some(Point { x: ratio, y, error_bar: None, tooltip })
                 })
                 .collect(),
-            look: Look::Curve,
+            style: SeriesStyle::LineAndMarkers,
             colour,
         })
         .filter(|series| !series.points.is_empty())
@@ -198,9 +204,12 @@ fn chart(rows: &[Row], method: &str) -> Chart {
         title: format!("Share of tensors recovered: {}", words::method(method)),
         x: Axis::linear("observations per free parameter"),
         y: Axis::linear("recovered (%)")
-            .from_to(-2.0, 102.0)
-            .marked(&[0.0, 25.0, 50.0, 75.0, 100.0]),
+            .with_range(-2.0, 102.0)
+            .with_ticks(&[0.0, 25.0, 50.0, 75.0, 100.0]),
         series,
-        rules: vec![Rule::Upright(1.0, "as many as are free".to_owned())],
+        reference_lines: vec![ReferenceLine::Vertical(
+            1.0,
+            "as many as free parameters".to_owned(),
+        )],
     })
 }

@@ -1,31 +1,34 @@
-//! How many columns it takes until every random start reaches the global optimum.
+//! The number of columns with which every random start reaches the global optimum.
 
-use quadfill::model::{ModelSpec, Offsets};
-use quadfill::solve::{FitConfig, RankChoice, Silent, Solver, Status, fit};
-use quadfill::views::Views;
+use quadfill::FitConfig;
+use quadfill::model::{Biases, ModelSpec};
+use quadfill::objective::Problem;
+use quadfill::solve::{self, Choice, NoObserver, Rank, Solver, Status};
+use quadfill_report::chart::{
+    Axis, Chart, LineChart, Point, ReferenceLine, Series, SeriesStyle, short_number,
+};
+use quadfill_report::{Block, Tone};
 
 use super::convex::largest_penalty;
-use super::grid::{at, numbers, observations, texts};
+use super::grid::{at, distinct_numbers, distinct_texts, observations};
 use super::recovery;
 use super::row::Row;
 use super::{Experiment, Extent, words};
-use crate::chart::{Axis, Chart, LineChart, Look, Point, Rule, Series, plain};
 use crate::error::Result;
-use crate::report::{Block, Tone};
 
 pub(super) struct Landscape;
 
-/// Deviation of the noise over the size of the values.
+/// Standard deviation of the noise relative to the root mean square of the values.
 const NOISE: f64 = 0.1;
-/// An objective within this share of the certified one has reached it.
+/// The relative tolerance within which an objective equals the certified optimum.
 const REACHED: f64 = 1e-6;
-/// Iterations that a start may take.
-const PATIENCE: usize = 20_000;
-/// A start has converged when the objective falls by less than this share in a step.
+/// The iteration limit of each start.
+const MAX_ITERATIONS: usize = 20_000;
+/// A start has converged when a step decreases the objective by less than this relative amount.
 const TOLERANCE: f64 = 1e-11;
 
-/// The smallest R that the paper asks for: the square root of `2m + 2d`.
-fn papers_rank(m: usize, d: usize) -> usize {
+/// The smallest R that the paper requires: the square root of `2m + 2d`.
+fn paper_rank(m: usize, d: usize) -> usize {
     (2.0 * (m + d) as f64).sqrt().ceil() as usize
 }
 
@@ -35,9 +38,9 @@ fn safe_rank(m: usize, d: usize) -> usize {
     (1..=terms + 1).find(|rank| rank * (rank + 1) / 2 > terms).unwrap_or(1)
 }
 
-/// Ranks from the planted one up, closer together where something happens.
+/// Ranks from the planted one upwards, denser in the region of the transition.
 fn ranks(r: usize, m: usize, d: usize) -> Vec<usize> {
-    let (paper, safe) = (papers_rank(m, d), safe_rank(m, d));
+    let (paper, safe) = (paper_rank(m, d), safe_rank(m, d));
     let mut ranks: Vec<usize> = (r..paper.min(r + 10)).collect();
     ranks.extend([12, 16, 24, 32].iter().map(|more| r + more).filter(|&rank| rank < paper));
     ranks.extend([paper, safe]);
@@ -56,9 +59,9 @@ impl Experiment for Landscape {
     }
 
     fn question(&self) -> &'static str {
-        "With enough columns every local minimum is a global one. How many are enough? Many random starts \
-         at one penalty on noisy data: which share ends at the optimum over all ranks, as certified? And \
-         with fewer columns than that optimum has, do they at least all end at the same height?"
+        "With enough columns every local minimum is global. How many are enough? Of many random starts at one \
+         penalty on noisy data, which share reaches the certified optimum over all ranks? And with fewer \
+         columns than that optimum has, do all starts at least reach the same objective?"
     }
 
     fn paper(&self) -> &'static str {
@@ -102,46 +105,45 @@ impl Experiment for Landscape {
         let data = drawn.observations()?;
         let penalty =
             cell.number("penalty_share") * largest_penalty(&trial.spec, data.clone(), trial.seed);
-        let config = |spec: ModelSpec| FitConfig {
-            offsets: Some(Offsets::None),
-            penalty: Some(penalty),
-            ..FitConfig::new(spec)
+        let config_for = |spec: &ModelSpec| FitConfig {
+            biases: Choice::Fixed(Biases::None),
+            penalty: Choice::Fixed(penalty),
+            ..FitConfig::for_spec(spec)
         };
         let all = trial.sizes.iter().sum();
-        let climb = FitConfig {
-            rank: RankChoice::Auto,
+        let staircase = FitConfig {
+            rank: Rank::Auto { max: Some(all) },
             seed: trial.seed,
-            ..config(trial.spec.clone().with_rank(all))
+            ..config_for(&trial.spec)
         };
-        let optimum = fit(data.clone(), &climb, &mut Silent)?;
+        let optimum = quadfill::fit(data.clone(), &staircase)?;
         let (lowest, gap) = optimum
-            .certificate
-            .as_ref()
+            .certificate()
             .map_or((f64::INFINITY, f64::INFINITY), |c| (c.objective, c.relative_gap));
 
         let solver = if cell.text("method") == "als" { Solver::Als } else { Solver::Lbfgs };
         let spec = trial.spec.clone().with_rank(cell.count("columns"));
-        let views = Views::new(data.clone());
+        let problem = Problem::new(data.clone(), &spec, &config_for(&spec).terms(), None)?;
+        let objective = problem.objective(&spec, penalty);
         let starts = cell.count("starts");
         let (mut reached, mut unfinished) = (0, 0);
         let mut excess = Vec::new();
         for start in 0..starts as u64 {
-            let walk = FitConfig {
+            let config = FitConfig {
                 solver,
-                sweeps: Some(PATIENCE),
+                sweeps: Some(MAX_ITERATIONS),
                 tolerance: TOLERANCE,
                 seed: trial.seed.wrapping_mul(1 << 20).wrapping_add(start),
                 certify: false,
-                ..config(spec.clone())
+                ..config_for(&spec)
             };
-            let end = fit(data.clone(), &walk, &mut Silent)?;
-            let objective = walk.objective(&views, &end.spec, penalty)?;
+            let end = solve::fit::<f64>(data.clone(), &config, &mut NoObserver)?;
             let over = objective.value(&end.parameters).total() / lowest - 1.0;
             reached += usize::from(over < REACHED);
             unfinished += usize::from(over >= REACHED && end.status == Status::SweepLimit);
             excess.push(over);
         }
-        // Against the lowest end of all, where fewer columns cannot reach the optimum.
+        // Relative to the lowest objective of all starts, as fewer columns cannot reach the optimum.
         let least = excess.iter().copied().fold(f64::INFINITY, f64::min);
         let at_lowest = excess.iter().filter(|&over| over - least < REACHED).count();
         Ok(vec![
@@ -150,9 +152,9 @@ impl Experiment for Landscape {
                 .with("penalty", penalty)
                 .with("optimum", lowest)
                 .with("optimum_relative_gap", gap)
-                .with("optimum_rank", optimum.spec.rank)
-                .with("certified", optimum.status == Status::Certified)
-                .with("papers_columns", papers_rank(trial.observations, trial.sizes[0]))
+                .with("optimum_rank", optimum.rank())
+                .with("certified", optimum.summary().status == Status::Certified)
+                .with("papers_columns", paper_rank(trial.observations, trial.sizes[0]))
                 .with("safe_columns", safe_rank(trial.observations, trial.sizes[0]))
                 .with("reached", reached)
                 .with("unfinished", unfinished)
@@ -172,15 +174,15 @@ impl Experiment for Landscape {
             Block::figure(
                 "landscape",
                 pooled_chart(rows),
-                "All settings together, by how many columns there are beyond the rank of the certified \
-                 optimum. Below zero nobody can reach it; there the dashed lines tell whether the starts at \
-                 least agree, so where these are below 1 there are bad local minima.",
+                "All settings together, against the number of columns beyond the rank of the certified \
+                 optimum. Below zero that optimum cannot be reached; the dashed lines show whether the \
+                 starts at least agree. Where they are below 1 there are bad local minima.",
             ),
         ];
         let mut lines = Vec::new();
-        for d in numbers(rows, "d") {
-            for c in numbers(rows, "c") {
-                for share in numbers(rows, "penalty_share") {
+        for d in distinct_numbers(rows, "d") {
+            for c in distinct_numbers(rows, "c") {
+                for share in distinct_numbers(rows, "penalty_share") {
                     let here: Vec<Row> = rows
                         .iter()
                         .filter(|row| row.number("d") == d && row.number("c") == c)
@@ -211,12 +213,12 @@ impl Experiment for Landscape {
     }
 }
 
-/// How many of how many starts.
+/// The number of starts with a property, and of all starts.
 fn count<'a>(rows: impl Iterator<Item = &'a Row>, name: &str) -> (usize, usize) {
     rows.fold((0, 0), |(some, all), row| (some + row.count(name), all + row.count("starts")))
 }
 
-/// Columns beyond the rank of the optimum.
+/// The number of columns beyond the rank of the optimum.
 fn beyond(row: &Row) -> i64 {
     row.count("columns") as i64 - row.count("optimum_rank") as i64
 }
@@ -243,71 +245,74 @@ fn summary(rows: &[Row]) -> Block {
     )
 }
 
-/// The shares of all settings against columns beyond the rank of the optimum.
+/// The share of successful starts over all settings, against the columns beyond the rank of the optimum.
 fn pooled_chart(rows: &[Row]) -> Chart {
     const SHOWN: std::ops::RangeInclusive<i64> = -8..=12;
     let mut series = Vec::new();
-    for method in texts(rows, "method") {
-        for (words_after, name, look) in [
-            ("at the certified optimum", "reached", Look::Curve),
-            ("at the lowest end found with R columns", "at_lowest", Look::Dashed),
+    for method in distinct_texts(rows, "method") {
+        for (words_after, name, style) in [
+            ("at the certified optimum", "reached", SeriesStyle::LineAndMarkers),
+            ("at the lowest end found with R columns", "at_lowest", SeriesStyle::Dashed),
         ] {
             let points = SHOWN
                 .filter_map(|more| {
                     let here =
                         rows.iter().filter(|row| row.text("method") == method && beyond(row) == more);
                     let (some, all) = count(here, name);
-                    let tip = format!(
+                    let tooltip = format!(
                         "{}, {more} columns beyond the optimum\u{2019}s\n{some} of {all} starts {words_after}",
                         words::method(&method)
                     );
                     let y = some as f64 / all as f64;
-                    (all > 0).then_some(Point { x: more as f64, y, bar: None, tip })
+                    (all > 0).then_some(Point { x: more as f64, y, error_bar: None, tooltip })
                 })
                 .collect();
             let name = format!("{}, {words_after}", words::method(&method));
-            series.push(Series { name, points, look, colour: words::colour(&method) });
+            series.push(Series { name, points, style, colour: words::colour(&method) });
         }
     }
     Chart::Lines(LineChart {
         title: "Random starts that end at the optimum".to_owned(),
         x: Axis::linear("columns R beyond the rank of the certified optimum"),
-        y: Axis::linear("share of starts").from_to(0.0, 1.2),
+        y: Axis::linear("share of starts").with_range(0.0, 1.2),
         series,
-        rules: vec![Rule::Upright(0.0, "as many as the optimum has".to_owned())],
+        reference_lines: vec![ReferenceLine::Vertical(
+            0.0,
+            "as many as the optimum has".to_owned(),
+        )],
     })
 }
 
-/// The share of starts at one number of columns, over all seeds.
+/// The share of starts that reach the optimum.
 fn share(rows: &[&Row]) -> f64 {
     let (reached, starts) = count(rows.iter().copied(), "reached");
     reached as f64 / starts as f64
 }
 
-/// The ranks of the optima, as a range.
+/// The smallest and largest rank of the optima.
 fn optimum_ranks(rows: &[Row]) -> (f64, f64) {
-    let all = numbers(rows, "optimum_rank");
+    let all = distinct_numbers(rows, "optimum_rank");
     (all.first().copied().unwrap_or(0.0), all.last().copied().unwrap_or(0.0))
 }
 
 fn table(rows: &[Row]) -> Vec<Vec<String>> {
     let first = &rows[0];
     let (least, most) = optimum_ranks(rows);
-    texts(rows, "method")
+    distinct_texts(rows, "method")
         .iter()
         .map(|method| {
-            let shares: Vec<(f64, f64)> = numbers(rows, "columns")
+            let shares: Vec<(f64, f64)> = distinct_numbers(rows, "columns")
                 .into_iter()
                 .map(|columns| (columns, share(&at(rows, method, &[("columns", columns)]))))
                 .collect();
             let fewest = shares.iter().rev().take_while(|(_, share)| *share == 1.0).last();
             vec![
-                plain(first.number("d")),
-                plain(first.number("c")),
-                plain(first.number("penalty_share")),
-                if least == most { plain(least) } else { format!("{least} to {most}") },
+                short_number(first.number("d")),
+                short_number(first.number("c")),
+                short_number(first.number("penalty_share")),
+                if least == most { short_number(least) } else { format!("{least} to {most}") },
                 words::method(method).to_owned(),
-                fewest.map_or("none".to_owned(), |(columns, _)| plain(*columns)),
+                fewest.map_or("none".to_owned(), |(columns, _)| short_number(*columns)),
                 first.count("papers_columns").to_string(),
                 first.count("safe_columns").to_string(),
             ]
@@ -340,11 +345,11 @@ mod tests {
     }
 
     #[test]
-    fn ranks_end_with_what_the_theorem_asks_for() {
+    fn ranks_end_with_what_the_theorem_requires() {
         for (r, m, d) in [(2, 60, 10), (2, 200, 10), (5, 2000, 40)] {
             let ranks = ranks(r, m, d);
             assert_eq!((ranks[0], *ranks.last().expect("some")), (r, safe_rank(m, d)));
-            let paper = papers_rank(m, d);
+            let paper = paper_rank(m, d);
             assert!(paper * paper >= 2 * (m + d) && (paper - 1) * (paper - 1) < 2 * (m + d));
             assert!(ranks.contains(&paper) && safe_rank(m, d) >= paper);
         }

@@ -1,8 +1,9 @@
-//! Experiments: what is measured, how it is kept, and what is told about it.
+//! Experiments: what is measured, how results are stored, and how they are reported.
 //!
-//! An [`Experiment`] names its cells, measures one of them at a time, and tells what the rows say.
-//! [`run()`] does the rest: it measures cells side by side, keeps each as it is done, and goes on from
-//! what was kept. To add an experiment, write one file beside the others and name it in [`all`].
+//! An [`Experiment`] lists its cells (combinations of settings), measures one cell at a time, and
+//! summarises the rows of results. [`run()`] does the rest: it measures cells in parallel, stores each as it
+//! finishes, and resumes from what is stored. To add an experiment, write a file beside the others and
+//! list it in [`all`].
 
 mod convergence;
 mod convex;
@@ -32,27 +33,28 @@ mod write;
 
 pub use row::Row;
 pub use run::{Measured, Options, Progress, run};
-pub use trial::{Method, Trial, Trialled};
+pub use trial::{DrawnTrial, Method, Trial};
 pub use write::{write, write_overview};
 
 use std::path::Path;
 
-use crate::error::Result;
-use crate::report::Block;
+use quadfill_report::Block;
 
-/// How much is measured.
+use crate::error::Result;
+
+/// The size of an experiment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effort {
-    /// All experiments together in minutes.
+    /// Minutes for all experiments together.
     Quick,
-    /// As large as the paper's figures.
+    /// The size of the paper's figures.
     Usual,
-    /// As large as patience allows.
+    /// As large as is practical; hours.
     Full,
 }
 
 impl Effort {
-    /// One of three, by effort.
+    /// One of three values, by effort.
     pub(crate) fn pick<T>(self, quick: T, usual: T, full: T) -> T {
         match self {
             Self::Quick => quick,
@@ -62,58 +64,58 @@ impl Effort {
     }
 }
 
-/// What to measure.
+/// Which cells to measure.
 #[derive(Debug, Clone, Copy)]
 pub struct Extent {
-    /// How much.
+    /// The size of the experiment.
     pub effort: Effort,
-    /// Repetitions of every setting, or as many as the effort suggests.
+    /// Repetitions of every setting; `None` leaves the number to the effort.
     pub seeds: Option<usize>,
-    /// The first of the seeds.
+    /// The random seed of the first repetition; the others follow.
     pub seed: u64,
 }
 
 impl Extent {
-    /// The seeds of the repetitions.
+    /// The random seeds of the repetitions.
     pub(crate) fn seeds(&self, quick: usize, usual: usize, full: usize) -> Vec<u64> {
         let count = self.seeds.unwrap_or_else(|| self.effort.pick(quick, usual, full));
         (0..count as u64).map(|place| self.seed.wrapping_add(place)).collect()
     }
 }
 
-/// Something that can be measured cell by cell.
+/// An experiment, measured cell by cell.
 pub trait Experiment: Sync {
-    /// Its name on the command line.
+    /// The name, as users type it.
     fn name(&self) -> &'static str;
-    /// Its name for people.
+    /// The title of its report.
     fn title(&self) -> &'static str;
-    /// What is asked.
+    /// The question it answers.
     fn question(&self) -> &'static str;
-    /// What the paper found.
+    /// What the paper reports.
     fn paper(&self) -> &'static str;
-    /// The settings to measure, each a row of everything that decides the outcome.
+    /// The cells to measure. A cell contains every setting that determines its results.
     fn cells(&self, extent: &Extent) -> Vec<Row>;
-    /// Measures one cell: its settings and what came out, in one row or more.
+    /// Measures one cell. Returns one or more rows of its settings and results.
     fn measure(&self, cell: &Row) -> Result<Vec<Row>>;
-    /// How much work a cell is, in any unit.
+    /// The estimated cost of a cell, in any unit.
     fn work(&self, cell: &Row) -> f64;
-    /// Whether cells must not run side by side, as they measure time.
+    /// Whether cells must run one at a time because they measure time.
     fn is_timed(&self) -> bool {
         false
     }
-    /// What was found: words, tables and charts.
+    /// The findings: text, tables and charts.
     fn findings(&self, rows: &[Row]) -> Vec<Block>;
-    /// Leaves files of its own in `folder`, and tells what is to be shown of them.
-    fn leave(&self, _rows: &[Row], _folder: &Path) -> Result<Vec<Block>> {
+    /// Writes additional files to `folder`, and returns what the report shows of them.
+    fn write_extras(&self, _rows: &[Row], _folder: &Path) -> Result<Vec<Block>> {
         Ok(Vec::new())
     }
-    /// What is to be known about the units and the data.
+    /// Remarks on the units and the data.
     fn remarks(&self, rows: &[Row]) -> Vec<Block> {
         vec![Block::Text(words::UNITS.to_owned()), Block::Text(words::draws(rows))]
     }
 }
 
-/// Every experiment, in the order in which they are best read.
+/// All experiments on planted tensors, in the order in which they are best read.
 ///
 /// ```
 /// let names: Vec<&str> = quadfill_lab::experiment::all().iter().map(|e| e.name()).collect();
@@ -135,24 +137,24 @@ pub fn all() -> Vec<Box<dyn Experiment>> {
     ]
 }
 
-/// The names of the experiments on data that the user has.
+/// The names of the experiments on data supplied by the user.
 pub const ON_DATA: [&str; 3] = ["movielens", "hyperspectral", "words"];
 
-/// Data that the user has.
+/// Data supplied by the user.
 #[derive(Debug, Clone, Copy)]
 pub struct Given<'a> {
     /// The file or folder.
     pub path: &'a Path,
-    /// Squares of so many by so many pixels of an image become one.
+    /// Each block of this many by this many pixels of an image is averaged into one; 1 keeps all.
     pub downsample: usize,
 }
 
-/// An experiment on data that the user has, by its name.
+/// An experiment on data supplied by the user, by its name.
 ///
-/// - `movielens`: a folder of `MovieLens`, as it is unpacked.
+/// - `movielens`: an unpacked `MovieLens` folder.
 /// - `hyperspectral`: a `.npy` or `.mat` array over row, column and band.
 /// - `words`: a folder with texts in `wikipedia/` and, in `word-eval/`, analogies (files with `analog` in
-///   their names) and similarities (all others).
+///   their names) and similarity ratings (all other files).
 ///
 /// ```
 /// let given = quadfill_lab::experiment::Given { path: "data".as_ref(), downsample: 1 };

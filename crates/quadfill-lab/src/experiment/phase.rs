@@ -1,17 +1,18 @@
-//! Where recovery begins: success rates over (c, r) and (c, d).
+//! The phase transition of recovery: success rates over (c, r) and (c, d).
 
-use super::grid::{at, numbers, spread, successes, texts};
+use quadfill_report::chart::{Chart, HeatMap, Panel, short_number};
+use quadfill_report::{Block, Tone};
+
+use super::grid::{at, distinct_numbers, distinct_texts, min_median_max, successes};
 use super::recovery;
 use super::row::Row;
 use super::trial::Method;
 use super::{Experiment, Extent, words};
-use crate::chart::{Chart, HeatMap, Panel, plain};
 use crate::error::Result;
-use crate::report::{Block, Tone};
 
 pub(super) struct Phase;
 
-/// The two pictures: over ranks at one size, and over sizes at one rank.
+/// The two maps: over ranks at one size, and over sizes at one rank.
 const RANKS: &str = "rank";
 const SIZES: &str = "size";
 
@@ -30,9 +31,8 @@ impl Experiment for Phase {
     }
 
     fn paper(&self) -> &'static str {
-        "The paper has no such picture. It says that 2dr to 3dr observations suffice for ALS and the \
-         SDP; the red line is the number of free parameters, left of which nothing can be \
-         recovered by anyone."
+        "The paper has no such map. It states that 2dr to 3dr observations suffice for ALS and the SDP. The \
+         red line is the number of free parameters; to its left recovery is impossible."
     }
 
     fn cells(&self, extent: &Extent) -> Vec<Row> {
@@ -64,8 +64,8 @@ impl Experiment for Phase {
             };
             let over_ranks = ranks.iter().map(|&r| (RANKS, middle, r));
             let over_sizes = sizes.iter().map(|&d| (SIZES, d, recovery::RANK));
-            let within_reach = |d: usize| method != Method::Sdp || d <= largest_convex;
-            let pictures = over_ranks.chain(over_sizes).filter(|&(_, d, _)| within_reach(d));
+            let is_feasible = |d: usize| method != Method::Sdp || d <= largest_convex;
+            let pictures = over_ranks.chain(over_sizes).filter(|&(_, d, _)| is_feasible(d));
             for (picture, d, r) in pictures {
                 for &c in plenty {
                     for &seed in &seeds {
@@ -91,26 +91,30 @@ impl Experiment for Phase {
             rows.iter().filter(|row| row.text("picture") == picture).cloned().collect()
         };
         let (ranks, sizes) = (of(RANKS), of(SIZES));
-        let d = numbers(&ranks, "d").first().copied().unwrap_or(0.0);
-        let r = numbers(&sizes, "r").first().copied().unwrap_or(0.0);
-        let over_sizes =
-            map(&sizes, "d", "mode size d", &format!("Recovery over c and d, rank {}", plain(r)));
+        let d = distinct_numbers(&ranks, "d").first().copied().unwrap_or(0.0);
+        let r = distinct_numbers(&sizes, "r").first().copied().unwrap_or(0.0);
+        let over_sizes = map(
+            &sizes,
+            "d",
+            "mode size d",
+            &format!("Recovery over c and d, rank {}", short_number(r)),
+        );
         let over_ranks =
-            map(&ranks, "r", "rank r", &format!("Recovery over c and r, d = {}", plain(d)));
+            map(&ranks, "r", "rank r", &format!("Recovery over c and r, d = {}", short_number(d)));
         vec![
             Block::Note(
                 Tone::Plain,
                 "Bright is recovered. Plain ALS and the SDP need two to three times as many observations as \
                  there are free parameters; the path begins to recover right of the line. The SDP is \
                  measured at small sizes and with fewer repetitions, because it works on dense matrices of \
-                 order 3d; it alone is not told the rank."
+                 order 3d; it is the only method that is not given the rank."
                     .to_owned(),
             ),
             Block::figure(
                 "phase-size",
                 over_sizes,
-                "Each cell is the share of repetitions with a relative error below 0.01 on cells that the \
-                 fit never saw. The line is where there are as many observations as free parameters.",
+                "Each cell is the share of repetitions with a relative error below 0.01 on test cells. On the \
+                 line there are as many observations as free parameters.",
             ),
             Block::figure("phase-rank", over_ranks, ""),
         ]
@@ -118,8 +122,8 @@ impl Experiment for Phase {
 }
 
 fn map(rows: &[Row], name: &str, label: &str, title: &str) -> Chart {
-    let (columns, lines) = (numbers(rows, "c"), numbers(rows, name));
-    let panels = texts(rows, "method")
+    let (columns, lines) = (distinct_numbers(rows, "c"), distinct_numbers(rows, name));
+    let panels = distinct_texts(rows, "method")
         .iter()
         .map(|method| Panel {
             name: words::method(method).to_owned(),
@@ -130,20 +134,20 @@ fn map(rows: &[Row], name: &str, label: &str, title: &str) -> Chart {
                         .iter()
                         .map(|&c| {
                             let here = at(rows, method, &[(name, line), ("c", c)]);
-                            let (_, median, _) = spread(&here, "test_error")?;
-                            let tip = format!(
+                            let (_, median, _) = min_median_max(&here, "test_error")?;
+                            let tooltip = format!(
                                 "{}, {name} = {}, c = {}\n{} observations, {} per free parameter\n{} of {} \
                                  recovered, median error {}",
                                 words::method(method),
-                                plain(line),
-                                plain(c),
+                                short_number(line),
+                                short_number(c),
                                 here[0].count("m"),
-                                plain(here[0].number("per_free_parameter")),
+                                short_number(here[0].number("per_free_parameter")),
                                 successes(&here),
                                 here.len(),
-                                plain(median)
+                                short_number(median)
                             );
-                            Some((successes(&here) as f64 / here.len() as f64, tip))
+                            Some((successes(&here) as f64 / here.len() as f64, tooltip))
                         })
                         .collect()
                 })

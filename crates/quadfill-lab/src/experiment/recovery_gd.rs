@@ -1,22 +1,22 @@
-//! How many observations gradient descent with many columns needs.
+//! The number of observations that overparameterised gradient descent needs.
 
 use quadfill::model::{Kernel, ModelSpec};
+use quadfill_report::chart::short_number;
+use quadfill_report::{Block, Tone};
 
 use super::descent::descend;
-use super::grid::{at, numbers, smallest_reliable};
+use super::grid::{at, distinct_numbers, smallest_reliable};
 use super::recovery::{self, RANK};
 use super::row::Row;
 use super::trial::RECOVERED;
 use super::{Experiment, Extent};
-use crate::chart::plain;
 use crate::error::Result;
-use crate::report::{Block, Tone};
 
 pub(super) struct RecoveryGd;
 
-/// As many as in the paper.
+/// The number of iterations in the paper.
 const ITERATIONS: usize = 20_000;
-/// The deviation of the starting factors: near zero, where descent prefers few columns.
+/// Standard deviation of the initial factors: near zero, where descent is biased towards low rank.
 const START: f64 = 1e-3;
 
 impl Experiment for RecoveryGd {
@@ -81,7 +81,7 @@ impl Experiment for RecoveryGd {
     }
 
     fn findings(&self, rows: &[Row]) -> Vec<Block> {
-        let needs: Vec<f64> = numbers(rows, "d")
+        let needs: Vec<f64> = distinct_numbers(rows, "d")
             .into_iter()
             .map(|d| smallest_reliable(&at(rows, "gd", &[("d", d)]), "c").unwrap_or(f64::INFINITY))
             .collect();
@@ -91,14 +91,14 @@ impl Experiment for RecoveryGd {
                 Tone::Plain,
                 format!(
                     "Reliable from c = {} on, where the paper has 15 to 30 in this unit. Started near \
-                     zero, descent finds few columns by itself.",
-                    plain(most)
+                     zero, descent is biased towards low rank.",
+                    short_number(most)
                 ),
             ),
             Block::figure(
                 "error-gd",
                 recovery::error_chart(rows, "gd"),
-                "Factors start near zero, with backtracking steps.",
+                "Factors start near zero; steps are chosen by backtracking.",
             ),
             Block::figure("smallest-c", recovery::reliable_chart(rows), ""),
             recovery::reliable_table(rows),

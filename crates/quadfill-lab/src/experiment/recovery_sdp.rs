@@ -1,13 +1,14 @@
-//! How many observations the convex program needs.
+//! The number of observations that the convex program needs.
 
-use super::grid::{at, numbers, smallest_reliable};
+use quadfill_report::chart::short_number;
+use quadfill_report::{Block, Tone};
+
+use super::grid::{at, distinct_numbers, smallest_reliable};
 use super::recovery;
 use super::row::Row;
 use super::trial::Method;
 use super::{Experiment, Extent};
-use crate::chart::plain;
 use crate::error::Result;
-use crate::report::{Block, Tone};
 
 pub(super) struct RecoverySdp;
 
@@ -21,8 +22,8 @@ impl Experiment for RecoverySdp {
     }
 
     fn question(&self) -> &'static str {
-        "How many observations does the smallest-trace program need to recover a quadratic tensor of \
-         rank 5, as the modes grow? It does not know the rank, and needs no start. Plain ALS and the path beside it."
+        "How many observations does the minimum-trace program need to recover a quadratic tensor of \
+         rank 5, as the modes grow? It is given neither the rank nor a starting point. Plain ALS and the path for comparison."
     }
 
     fn paper(&self) -> &'static str {
@@ -54,11 +55,11 @@ impl Experiment for RecoverySdp {
 
     fn findings(&self, rows: &[Row]) -> Vec<Block> {
         let needs = |method: &str| -> Vec<String> {
-            numbers(rows, "d")
+            distinct_numbers(rows, "d")
                 .into_iter()
                 .map(|d| match smallest_reliable(&at(rows, method, &[("d", d)]), "c") {
-                    Some(c) => format!("c = {} at d = {}", plain(c), plain(d)),
-                    None => format!("no c that was tried at d = {}", plain(d)),
+                    Some(c) => format!("c = {} at d = {}", short_number(c), short_number(d)),
+                    None => format!("no c that was tried at d = {}", short_number(d)),
                 })
                 .collect()
         };
@@ -66,10 +67,9 @@ impl Experiment for RecoverySdp {
             Block::Note(
                 Tone::Plain,
                 format!(
-                    "The SDP recovers every tensor from {}; plain ALS from {}; the path from {}. These two are \
-                     told the rank. \
-                     Where the SDP fails it is solved all the same: the matrix of smallest trace \
-                     that reproduces the data is then another tensor.",
+                    "The SDP recovers every tensor from {}; plain ALS from {}; the path from {}. The last two are \
+                     given the rank. Where the SDP fails to recover the tensor it is still solved to optimality: \
+                     the matrix of smallest trace that reproduces the data then belongs to another tensor.",
                     needs("sdp").join(", "),
                     needs("als").join(", "),
                     needs("path").join(", ")

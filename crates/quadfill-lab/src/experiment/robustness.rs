@@ -1,19 +1,19 @@
-//! How noise in the data becomes error in the prediction.
+//! Prediction error against noise in the data.
+
+use quadfill_report::chart::{Axis, Chart, LineChart, Point, Series, SeriesStyle, short_number};
+use quadfill_report::{Block, Tone};
 
 use super::convex::fit_with_hold_out;
-use super::grid::{at, numbers, spread, texts};
+use super::grid::{at, distinct_numbers, distinct_texts, min_median_max};
 use super::recovery::{self, RANK};
 use super::row::Row;
 use super::trial::Method;
 use super::{Experiment, Extent, words};
-use crate::chart::{Axis, Chart, LineChart, Look, Point, Series, plain};
 use crate::error::Result;
-use crate::report::{Block, Tone};
 
 pub(super) struct Robustness;
 
-/// The error of least squares when the right model has as many free parameters: `alpha` times the
-/// square root of `p / (m - p)`.
+/// The error of least squares with `p` free parameters: `alpha` times the square root of `p / (m - p)`.
 fn floor(alpha: f64, freedom: f64, observations: f64) -> f64 {
     alpha * (freedom / (observations - freedom)).sqrt()
 }
@@ -28,8 +28,8 @@ impl Experiment for Robustness {
     }
 
     fn question(&self) -> &'static str {
-        "Noise of relative size alpha is added to every observation. How large is the error on cells that \
-         were never seen, against their values without noise?"
+        "Noise of relative size alpha is added to every observation. How large is the error on test \
+         cells, relative to their values without noise?"
     }
 
     fn paper(&self) -> &'static str {
@@ -37,8 +37,8 @@ impl Experiment for Robustness {
          to learn the underlying tensor with an error less than 3 %\u{201d}, and \u{201c}even when alpha = 0.6, ALS can \
          still recover T with test error around 5 %\u{201d}. Both are below the statistical floor \
          alpha \u{221a}(p / (m \u{2212} p)) for p free parameters in every reading of c: 24 % and 73 % with d the size \
-         of one mode, 10 % and 30 % with d the stacked dimension (c = 15 in our unit). No estimate of the \
-         same model can be that good, so we report the floor instead of chasing it."
+         of one mode, 10 % and 30 % with d the stacked dimension (c = 15 in our unit). No estimator of the \
+         same model can attain these errors, so we report the floor for comparison."
     }
 
     fn cells(&self, extent: &Extent) -> Vec<Row> {
@@ -50,7 +50,7 @@ impl Experiment for Robustness {
         );
         let mut cells = Vec::new();
         for method in [Method::Als, Method::Path, Method::Sdp] {
-            // What the floor is a multiple of hardly depends on d, and convex programs are slow.
+            // The ratio to the floor hardly depends on d, and convex programs are slow.
             let (d, seeds) = match method {
                 Method::Sdp => (extent.effort.pick(30, 50, 100), extent.seeds(3, 5, 5)),
                 _ => (d, extent.seeds(5, 5, 10)),
@@ -73,8 +73,8 @@ impl Experiment for Robustness {
         let method = Method::named(cell.text("method"));
         let drawn = trial.draw()?;
         let row = if method == Method::Sdp && trial.noise > 0.0 {
-            let (fit, seconds) = fit_with_hold_out(&drawn, trial.seed)?;
-            drawn.outcome(cell, &fit).with("seconds", seconds)
+            let (model, seconds) = fit_with_hold_out(&drawn, trial.seed)?;
+            drawn.outcome(cell, &model).with("seconds", seconds)
         } else {
             drawn.measure(cell, method)?
         };
@@ -89,11 +89,14 @@ impl Experiment for Robustness {
 
     fn findings(&self, rows: &[Row]) -> Vec<Block> {
         let worst = |c: f64, most: f64| {
-            numbers(rows, "alpha")
+            distinct_numbers(rows, "alpha")
                 .into_iter()
                 .filter(|&alpha| alpha > 0.0 && alpha <= most)
                 .filter_map(|alpha| {
-                    spread(&at(rows, "path", &[("c", c), ("alpha", alpha)]), "error_over_floor")
+                    min_median_max(
+                        &at(rows, "path", &[("c", c), ("alpha", alpha)]),
+                        "error_over_floor",
+                    )
                 })
                 .map(|(_, median, _)| median)
                 .fold(0.0, f64::max)
@@ -104,15 +107,14 @@ impl Experiment for Robustness {
             format!(
                 "The path stays within {} times the floor at c = 5 for alpha up to 0.2, and within {} times \
                  at c = 15 for every alpha (medians). At c = 5 and large alpha it is below the floor: \
-                 a penalty helps where least squares would be lost in noise.",
-                plain(sparse),
-                plain(plenty)
+                 there the penalty reduces the variance of least squares.",
+                short_number(sparse),
+                short_number(plenty)
             ),
         )];
-        for c in numbers(rows, "c") {
-            let name = format!("noise-c{}", plain(c));
-            let words =
-                "Marks at the upper edge are off the chart: there the method found nothing.";
+        for c in distinct_numbers(rows, "c") {
+            let name = format!("noise-c{}", short_number(c));
+            let words = "Markers at the upper edge are off the scale: there the method fails.";
             let clipped = rows
                 .iter()
                 .any(|row| row.number("c") == c && row.number("test_error") > chart_top(rows, c));
@@ -128,34 +130,43 @@ impl Experiment for Robustness {
             size("sdp")
         )));
         let mut lines = Vec::new();
-        for c in numbers(rows, "c") {
-            for alpha in numbers(rows, "alpha") {
-                let mut line = vec![plain(c), plain(alpha)];
+        for c in distinct_numbers(rows, "c") {
+            for alpha in distinct_numbers(rows, "alpha") {
+                let mut line = vec![short_number(c), short_number(alpha)];
                 let floor = at(rows, "path", &[("c", c), ("alpha", alpha)]);
-                line.push(floor.first().map_or(String::new(), |row| plain(row.number("floor"))));
-                for method in texts(rows, "method") {
+                line.push(
+                    floor.first().map_or(String::new(), |row| short_number(row.number("floor"))),
+                );
+                for method in distinct_texts(rows, "method") {
                     let here = at(rows, &method, &[("c", c), ("alpha", alpha)]);
-                    let median = spread(&here, "test_error").map_or(f64::NAN, |(_, m, _)| m);
+                    let median =
+                        min_median_max(&here, "test_error").map_or(f64::NAN, |(_, m, _)| m);
                     let ratio = here.first().map_or(0.0, |row| row.number("floor"));
                     line.push(if ratio > 0.0 {
-                        format!("{} ({} \u{d7})", plain(median), plain(median / ratio))
+                        format!(
+                            "{} ({} \u{d7})",
+                            short_number(median),
+                            short_number(median / ratio)
+                        )
                     } else {
-                        plain(median)
+                        short_number(median)
                     });
                 }
                 lines.push(line);
             }
         }
         let mut head = vec!["c".to_owned(), "alpha".to_owned(), "floor".to_owned()];
-        head.extend(texts(rows, "method").iter().map(|method| words::method(method).to_owned()));
+        head.extend(
+            distinct_texts(rows, "method").iter().map(|method| words::method(method).to_owned()),
+        );
         blocks.push(Block::Table { head, rows: lines });
         blocks
     }
 }
 
 fn chart(rows: &[Row], c: f64) -> Chart {
-    let levels: Vec<f64> = numbers(rows, "alpha");
-    let mut series: Vec<Series> = texts(rows, "method")
+    let levels: Vec<f64> = distinct_numbers(rows, "alpha");
+    let mut series: Vec<Series> = distinct_texts(rows, "method")
         .iter()
         .map(|method| Series {
             name: words::method(method).to_owned(),
@@ -163,20 +174,20 @@ fn chart(rows: &[Row], c: f64) -> Chart {
                 .iter()
                 .filter_map(|&alpha| {
                     let here = at(rows, method, &[("c", c), ("alpha", alpha)]);
-                    let (low, y, high) = spread(&here, "test_error")?;
-                    let tip = format!(
+                    let (low, y, high) = min_median_max(&here, "test_error")?;
+                    let tooltip = format!(
                         "{}, alpha = {}\nmedian error {}, from {} to {}\nfloor {}",
                         words::method(method),
-                        plain(alpha),
-                        plain(y),
-                        plain(low),
-                        plain(high),
-                        plain(here[0].number("floor"))
+                        short_number(alpha),
+                        short_number(y),
+                        short_number(low),
+                        short_number(high),
+                        short_number(here[0].number("floor"))
                     );
-                    Some(Point { x: alpha, y, bar: Some((low, high)), tip })
+                    Some(Point { x: alpha, y, error_bar: Some((low, high)), tooltip })
                 })
                 .collect(),
-            look: Look::Curve,
+            style: SeriesStyle::LineAndMarkers,
             colour: words::colour(method),
         })
         .collect();
@@ -186,23 +197,23 @@ fn chart(rows: &[Row], c: f64) -> Chart {
             .iter()
             .filter_map(|&alpha| {
                 let y = at(rows, "path", &[("c", c), ("alpha", alpha)]).first()?.number("floor");
-                let tip = format!("alpha = {}: floor {}", plain(alpha), plain(y));
-                Some(Point { x: alpha, y, bar: None, tip })
+                let tooltip = format!("alpha = {}: floor {}", short_number(alpha), short_number(y));
+                Some(Point { x: alpha, y, error_bar: None, tooltip })
             })
             .collect(),
-        look: Look::Dashed,
+        style: SeriesStyle::Dashed,
         colour: 7,
     });
     Chart::Lines(LineChart {
-        title: format!("Test error against noise, c = {}", plain(c)),
+        title: format!("Test error against noise, c = {}", short_number(c)),
         x: Axis::linear("noise level alpha"),
-        y: Axis::linear("relative test error").from_to(0.0, chart_top(rows, c)),
+        y: Axis::linear("relative test error").with_range(0.0, chart_top(rows, c)),
         series,
-        rules: Vec::new(),
+        reference_lines: Vec::new(),
     })
 }
 
-/// The top of a chart: methods that fail altogether need not be seen in full.
+/// The upper limit of a chart, which cuts off methods that fail.
 fn chart_top(rows: &[Row], c: f64) -> f64 {
     let here = rows.iter().filter(|row| row.number("c") == c);
     let worst = here.clone().map(|row| row.number("test_error")).fold(0.0, f64::max);

@@ -1,4 +1,4 @@
-//! Flat rows of names and values, in the order in which they were written down.
+//! Flat rows of named values, in order of insertion.
 
 use std::fmt;
 
@@ -20,19 +20,19 @@ use serde_json::Value;
 pub struct Row(Vec<(String, Value)>);
 
 impl Row {
-    /// Nothing yet.
+    /// An empty row.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The same with one more value.
+    /// Adds or replaces a value.
     #[must_use]
     pub fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.set(name, value);
         self
     }
 
-    /// Writes a value down, in the place of an earlier one of that name.
+    /// Adds or replaces a value.
     pub fn set(&mut self, name: &str, value: impl Into<Value>) {
         let value = value.into();
         match self.0.iter_mut().find(|(other, _)| other == name) {
@@ -41,42 +41,42 @@ impl Row {
         }
     }
 
-    /// A value, where there is one.
+    /// A value, if present.
     pub fn get(&self, name: &str) -> Option<&Value> {
         self.0.iter().find(|(other, _)| other == name).map(|(_, value)| value)
     }
 
-    /// A number; infinite where there is none, as JSON cannot write what is not finite.
+    /// A number; infinity if absent, as JSON cannot represent numbers that are not finite.
     pub fn number(&self, name: &str) -> f64 {
         self.get(name).and_then(Value::as_f64).unwrap_or(f64::INFINITY)
     }
 
-    /// A whole number, 0 where there is none.
+    /// A nonnegative integer; 0 if absent.
     pub fn count(&self, name: &str) -> usize {
         self.get(name).and_then(Value::as_u64).unwrap_or(0) as usize
     }
 
-    /// A text, empty where there is none.
+    /// A text; empty if absent.
     pub fn text(&self, name: &str) -> &str {
         self.get(name).and_then(Value::as_str).unwrap_or("")
     }
 
-    /// Whether something is so.
+    /// A flag; `false` if absent.
     pub fn is(&self, name: &str) -> bool {
         self.get(name).and_then(Value::as_bool).unwrap_or(false)
     }
 
-    /// The names in order.
+    /// The names, in order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(|(name, _)| name.as_str())
     }
 
-    /// The row as text, the same for the same settings.
+    /// The row as JSON; equal rows have equal keys.
     pub fn key(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    /// The same without how long things took, which is never the same twice.
+    /// The row without durations, which differ from run to run.
     #[must_use]
     pub fn without_times(&self) -> Self {
         Self(self.0.iter().filter(|(name, _)| !name.ends_with("seconds")).cloned().collect())
@@ -113,7 +113,7 @@ impl<'de> Deserialize<'de> for Row {
     }
 }
 
-/// Rows as delimited text, with the names of all of them as columns.
+/// Rows as CSV, with a column for every name that occurs.
 pub(super) fn csv(rows: &[Row]) -> String {
     let mut names: Vec<&str> = Vec::new();
     for name in rows.iter().flat_map(Row::names) {
@@ -148,7 +148,7 @@ mod tests {
     #[test]
     fn rows_survive_json_in_order() {
         let row = Row::new().with("z", 1).with("a", "x").with("ok", true).with("seconds", 0.1);
-        let back: Row = serde_json::from_str(&row.key()).expect("sound");
+        let back: Row = serde_json::from_str(&row.key()).expect("valid JSON");
         assert_eq!(back, row);
         assert_eq!(back.names().collect::<Vec<_>>(), ["z", "a", "ok", "seconds"]);
         assert_eq!(back.without_times().names().count(), 3);

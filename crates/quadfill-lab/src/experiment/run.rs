@@ -1,4 +1,4 @@
-//! Measures the cells of an experiment side by side.
+//! Measures the cells of an experiment in parallel.
 
 use std::path::PathBuf;
 use std::sync::Mutex;
@@ -11,46 +11,46 @@ use super::store::{Finished, Store};
 use super::{Experiment, Extent};
 use crate::error::{LabError, Result};
 
-/// How an experiment is run.
+/// How to run an experiment.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// What to measure.
+    /// Which cells to measure.
     pub extent: Extent,
-    /// The folder that keeps finished cells to go on from; without one nothing is kept.
+    /// The folder that stores finished cells, to resume from; `None` stores nothing.
     pub keep_in: Option<PathBuf>,
-    /// Cells that are measured side by side, each on one thread.
+    /// The number of cells measured in parallel, each on one thread.
     pub threads: usize,
 }
 
-/// How far a run is.
+/// The progress of a run.
 #[derive(Debug, Clone, Copy)]
 pub struct Progress {
-    /// Cells done, those of an earlier run included.
+    /// Finished cells, including those of earlier runs.
     pub done: usize,
-    /// Cells in all.
+    /// All cells.
     pub cells: usize,
-    /// Cells that an earlier run had done.
+    /// Cells that earlier runs have finished.
     pub kept: usize,
-    /// Seconds that the rest should take, once there is something to judge by.
+    /// Estimated seconds until the end, once a cell has finished.
     pub seconds_left: Option<f64>,
 }
 
-/// What was measured.
+/// The results of a run.
 #[derive(Debug)]
 pub struct Measured {
     /// All rows in the order of the cells.
     pub rows: Vec<Row>,
-    /// Seconds that this run took.
+    /// The duration of this run in seconds.
     pub seconds: f64,
-    /// Cells that this run measured.
+    /// Cells measured in this run.
     pub measured: usize,
-    /// Cells that an earlier run had kept.
+    /// Cells stored by earlier runs.
     pub kept: usize,
 }
 
-/// Measures every cell that is not known yet, the largest first.
+/// Measures every cell that is not stored yet, the most expensive first.
 ///
-/// Rows come in the order of the cells, and are the same for any number of threads, times aside.
+/// Rows are in the order of the cells and, except for durations, identical for any number of threads.
 pub fn run(
     experiment: &dyn Experiment,
     options: &Options,
@@ -69,11 +69,11 @@ pub fn run(
         cells.iter().filter(|cell| !finished.contains_key(&cell.key())).collect();
     todo.sort_by(|x, y| experiment.work(y).total_cmp(&experiment.work(x)));
     let kept = cells.len() - todo.len();
-    let work_in_all: f64 = todo.iter().map(|cell| experiment.work(cell)).sum();
+    let total_work: f64 = todo.iter().map(|cell| experiment.work(cell)).sum();
     let mut work_done = 0.0;
     let mut report = |done: usize, work_done: f64| {
         let seconds_left = (work_done > 0.0)
-            .then(|| clock.elapsed().as_secs_f64() * (work_in_all - work_done) / work_done);
+            .then(|| clock.elapsed().as_secs_f64() * (total_work - work_done) / work_done);
         progress(Progress { done, cells: cells.len(), kept, seconds_left });
     };
     report(kept, 0.0);
@@ -100,7 +100,7 @@ pub fn run(
     Ok(Measured { rows, seconds, measured: todo.len(), kept })
 }
 
-/// Measures cells on some threads, and hands each to `take` as it is done. Stops at the first error.
+/// Measures cells on several threads and passes each to `take` as it finishes. Stops at the first error.
 fn each(
     cells: &[&Row],
     threads: usize,
@@ -121,12 +121,9 @@ fn each(
             let (sender, next, stop, measure, fail) =
                 (sender.clone(), &next, &stop, &measure, &fail);
             scope.spawn(move || {
-                // Each cell stays on its thread: fits side by side use the cores better than one
-                // fit on all of them.
+                // One thread per cell: concurrent fits use the cores better than one fit on all cores.
                 let Ok(pool) = rayon::ThreadPoolBuilder::new().num_threads(1).build() else {
-                    fail(LabError::Setting(
-                        "no thread could be started: lower --threads".to_owned(),
-                    ));
+                    fail(LabError::NoThread);
                     return;
                 };
                 while !stop.load(Ordering::Relaxed) {

@@ -1,4 +1,4 @@
-//! Finished cells on disk, one line each, so that no cell is measured twice.
+//! Finished cells on disk, one JSON line each, so that no cell is measured twice.
 
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
@@ -13,10 +13,10 @@ use crate::error::{LabError, Result};
 /// The name of the file of finished cells.
 pub(super) const FILE: &str = "cells.jsonl";
 
-/// One line: what decided the outcome, and the outcome.
+/// One line: a cell and its results.
 #[derive(Debug, Serialize, Deserialize)]
 struct Line {
-    /// Another version may measure otherwise.
+    /// Results of other versions are ignored.
     version: String,
     cell: Row,
     rows: Vec<Row>,
@@ -33,8 +33,7 @@ pub(super) struct Store {
 pub(super) type Finished = HashMap<String, Vec<Row>>;
 
 impl Store {
-    /// Opens or makes the file, and reads what is in it. A line that a killed run left unfinished is
-    /// cut off.
+    /// Opens or creates the file and reads it. An incomplete last line of an interrupted run is removed.
     pub(super) fn open(folder: &Path) -> Result<(Self, Finished)> {
         let path = folder.join(FILE);
         let failed = || LabError::io(&path);
@@ -59,7 +58,7 @@ impl Store {
         Ok((Self { path, file }, finished))
     }
 
-    /// Keeps a finished cell.
+    /// Appends a finished cell.
     pub(super) fn keep(&mut self, cell: &Row, rows: &[Row]) -> Result<()> {
         let line = Line {
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -78,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cells_are_found_again_and_torn_lines_are_cut_off() {
+    fn cells_are_found_again_and_incomplete_lines_are_removed() {
         let folder = tempfile::tempdir().expect("a folder");
         let cell = |d: usize| Row::new().with("d", d);
         let (mut store, before) = Store::open(folder.path()).expect("opened");

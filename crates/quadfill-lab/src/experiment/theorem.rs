@@ -1,24 +1,24 @@
-//! The theorem as it is stated: every term of the objective, the paper's constants, and the error.
+//! The theorem as stated: every term of the objective, and the paper's constants.
 
 use quadfill::model::Parameters;
 use quadfill::solve::Theory;
+use quadfill_report::chart::{Axis, Chart, LineChart, Point, Series, SeriesStyle, short_number};
+use quadfill_report::{Block, Tone};
 
-use super::grid::{numbers, spread};
+use super::grid::{distinct_numbers, min_median_max};
 use super::recovery;
 use super::row::Row;
 use super::trial::Method;
 use super::{Experiment, Extent};
-use crate::chart::{Axis, Chart, LineChart, Look, Point, Series, plain};
 use crate::error::Result;
-use crate::report::{Block, Tone};
 
 pub(super) struct Theorem;
 
 /// The rank of the planted tensors.
 const RANK: usize = 2;
-/// A point within this share of the optimum is the optimum.
+/// A point with a smaller relative gap counts as optimal.
 const OPTIMAL: f64 = 1e-4;
-/// When a fit has converged.
+/// The tolerance of the fits.
 const TOLERANCE: f64 = 1e-10;
 
 impl Experiment for Theorem {
@@ -48,9 +48,9 @@ impl Experiment for Theorem {
             extent.effort.pick(&[10, 20, 40], &[10, 20, 40, 80], &[10, 20, 40, 80, 160]);
         let mut cells = Vec::new();
         for &d in sizes {
-            // So many observations for each label of a mode.
+            // Observations per label of a mode.
             for each in [12.0, 25.0, 50.0, 100.0, 200.0, 400.0, 800.0] {
-                // Half of the cells must be left to judge by.
+                // Half of the cells are reserved for testing.
                 if 2.0 * each > (d * d) as f64 {
                     continue;
                 }
@@ -72,10 +72,10 @@ impl Experiment for Theorem {
         let mut config = drawn.config(Method::Path);
         theory.apply(&mut config);
         (config.tolerance, config.certify) = (TOLERANCE, true);
-        let (fit, seconds) = drawn.fit(&config)?;
-        let judged = drawn.judge(&fit.spec, &fit.parameters);
-        let zero = drawn.judge(&trial.spec, &truth.zeros_like());
-        let gap = fit.certificate.as_ref().map_or(f64::INFINITY, |c| c.relative_gap);
+        let (model, seconds) = drawn.fit(&config)?;
+        let judged = drawn.evaluate(&model);
+        let zero = drawn.evaluate_at(&trial.spec, &truth.zeros_like());
+        let gap = model.certificate().map_or(f64::INFINITY, |c| c.relative_gap);
         Ok(vec![
             drawn
                 .row(cell)
@@ -83,7 +83,7 @@ impl Experiment for Theorem {
                 .with("lambda1", theory.lambda1)
                 .with("lambda2", theory.lambda2)
                 .with("columns", theory.rank)
-                .with("sweeps", fit.sweeps)
+                .with("sweeps", model.summary().sweeps)
                 .with("relative_gap", gap)
                 .with("optimal", gap < OPTIMAL)
                 .with("root_d_over_m", 1.0 / cell.number("observations_per_label").sqrt())
@@ -108,20 +108,28 @@ impl Experiment for Theorem {
             .fold(0.0, f64::max);
         let optimal = rows.iter().filter(|row| row.is("optimal")).count();
         let mut lines = Vec::new();
-        for d in numbers(rows, "d") {
-            for each in numbers(rows, "observations_per_label") {
+        for d in distinct_numbers(rows, "d") {
+            for each in distinct_numbers(rows, "observations_per_label") {
                 let here = of(rows, d, each);
-                let Some((low, median, high)) = spread(&here, "mse_over_alpha2") else { continue };
-                let middle = |name| spread(&here, name).map_or(f64::NAN, |(_, median, _)| median);
+                let Some((low, median, high)) = min_median_max(&here, "mse_over_alpha2") else {
+                    continue;
+                };
+                let middle =
+                    |name| min_median_max(&here, name).map_or(f64::NAN, |(_, median, _)| median);
                 lines.push(vec![
-                    plain(d),
-                    plain(each),
-                    plain(here[0].number("root_d_over_m")),
+                    short_number(d),
+                    short_number(each),
+                    short_number(here[0].number("root_d_over_m")),
                     here[0].count("columns").to_string(),
-                    format!("{} ({} to {})", plain(median), plain(low), plain(high)),
-                    plain(middle("zero_mse_over_alpha2")),
-                    plain(middle("test_error")),
-                    plain(middle("relative_gap")),
+                    format!(
+                        "{} ({} to {})",
+                        short_number(median),
+                        short_number(low),
+                        short_number(high)
+                    ),
+                    short_number(middle("zero_mse_over_alpha2")),
+                    short_number(middle("test_error")),
+                    short_number(middle("relative_gap")),
                 ]);
             }
         }
@@ -131,9 +139,9 @@ impl Experiment for Theorem {
                 format!(
                     "The error over alpha\u{b2} stays below {constant:.2} \u{221a}(d / m) at every size, and falls {}. {optimal} of {} \
                      random starts of L-BFGS ended at the certified global optimum, as the theorem has it. \
-                     The bound is generous: predicting zero everywhere is below alpha\u{b2}, too (see \u{201c}the same of \
-                     zero\u{201d}), and with few observations these constants shrink nearly everything to zero. What carries the claim is that curves \
-                     of different d lie close together.",
+                     The bound is loose: the zero model is also below alpha\u{b2} (see \u{201c}zero model\u{201d}), and with few \
+                     observations these constants shrink nearly everything to zero. The evidence for the claim is that curves of \
+                     different d nearly coincide.",
                     match exponent(rows) {
                         Some(power) => format!(
                             "like its power {power:.1} once it is below half of what zero has"
@@ -156,7 +164,7 @@ impl Experiment for Theorem {
                     "\u{221a}(d / m)",
                     "R",
                     "error over alpha\u{b2}",
-                    "the same of zero",
+                    "zero model",
                     "relative test error",
                     "relative gap",
                 ],
@@ -166,7 +174,7 @@ impl Experiment for Theorem {
     }
 }
 
-/// The largest squared length of a row.
+/// The largest squared row norm.
 fn largest_square(factors: &Parameters<f64>) -> f64 {
     let rows = factors.layout().rows().iter().enumerate();
     rows.flat_map(|(group, &count)| (0..count).map(move |label| factors.row(group, label)))
@@ -180,8 +188,8 @@ fn of(rows: &[Row], d: f64, each: f64) -> Vec<&Row> {
         .collect()
 }
 
-/// The slope of a straight line through the points of the chart, both axes being logarithmic. Points
-/// that are hardly better than zero say nothing about it.
+/// The slope of a straight line fitted to the points of the chart on logarithmic axes. Points that are
+/// hardly better than the zero model are excluded.
 fn exponent(rows: &[Row]) -> Option<f64> {
     let points: Vec<(f64, f64)> = rows
         .iter()
@@ -197,30 +205,30 @@ fn exponent(rows: &[Row]) -> Option<f64> {
 }
 
 fn chart(rows: &[Row], constant: f64) -> Chart {
-    let plenty = numbers(rows, "observations_per_label");
-    let mut series: Vec<Series> = numbers(rows, "d")
+    let plenty = distinct_numbers(rows, "observations_per_label");
+    let mut series: Vec<Series> = distinct_numbers(rows, "d")
         .into_iter()
         .enumerate()
         .map(|(colour, d)| Series {
-            name: format!("d = {}", plain(d)),
+            name: format!("d = {}", short_number(d)),
             points: plenty
                 .iter()
                 .rev()
                 .filter_map(|&each| {
                     let here = of(rows, d, each);
-                    let (low, y, high) = spread(&here, "mse_over_alpha2")?;
-                    let tip = format!(
+                    let (low, y, high) = min_median_max(&here, "mse_over_alpha2")?;
+                    let tooltip = format!(
                         "d = {}, m = {} d\nmedian {}, from {} to {}",
-                        plain(d),
-                        plain(each),
-                        plain(y),
-                        plain(low),
-                        plain(high)
+                        short_number(d),
+                        short_number(each),
+                        short_number(y),
+                        short_number(low),
+                        short_number(high)
                     );
-                    Some(Point { x: 1.0 / each.sqrt(), y, bar: Some((low, high)), tip })
+                    Some(Point { x: 1.0 / each.sqrt(), y, error_bar: Some((low, high)), tooltip })
                 })
                 .collect(),
-            look: Look::Curve,
+            style: SeriesStyle::LineAndMarkers,
             colour,
         })
         .collect();
@@ -231,10 +239,15 @@ fn chart(rows: &[Row], constant: f64) -> Chart {
             .rev()
             .map(|&each| {
                 let (x, y) = (1.0 / each.sqrt(), constant / each.sqrt());
-                Point { x, y, bar: None, tip: format!("m = {} d: {}", plain(each), plain(y)) }
+                Point {
+                    x,
+                    y,
+                    error_bar: None,
+                    tooltip: format!("m = {} d: {}", short_number(each), short_number(y)),
+                }
             })
             .collect(),
-        look: Look::Dashed,
+        style: SeriesStyle::Dashed,
         colour: 7,
     });
     Chart::Lines(LineChart {
@@ -242,7 +255,7 @@ fn chart(rows: &[Row], constant: f64) -> Chart {
         x: Axis::log("\u{221a}(d / m)"),
         y: Axis::log("mean squared error / alpha\u{b2}"),
         series,
-        rules: Vec::new(),
+        reference_lines: Vec::new(),
     })
 }
 

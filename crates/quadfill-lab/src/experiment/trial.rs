@@ -1,40 +1,39 @@
-//! One planted tensor, one method, one error.
+//! A planted tensor, and a fit to it by one of several methods.
 
 use std::time::Instant;
 
-use quadfill::apply::{Evaluation, Predictor};
-use quadfill::model::{ModelSpec, Offsets, Parameters};
-use quadfill::solve::{Fit, FitConfig, KernelChoice, Observer, SdpForm, Silent, Solver};
-use quadfill::{Observations, Real};
+use quadfill::model::{Biases, Evaluation, ModelKind, ModelSpec, Parameters, Predictor};
+use quadfill::solve::{Choice, NoObserver, Observer, SdpForm, Solver};
+use quadfill::{FitConfig, Model, Observations};
 
 use super::row::Row;
 use crate::error::Result;
 use crate::planted::{Cells, Coverage, Planted, Recipe, Shape};
 
-/// Other cells that a fit is judged by.
+/// The number of test cells.
 const TEST_CELLS: u128 = 20_000;
 
-/// A tensor counts as recovered below this relative error on cells that the fit never saw.
+/// A tensor counts as recovered below this relative error on test cells.
 pub(super) const RECOVERED: f64 = 1e-2;
 
-/// Residuals and gap at which a convex program ends: far below what counts as recovered.
+/// The residuals and gap at which a convex program stops: far below the threshold for recovery.
 const SDP_TOLERANCE: f64 = 1e-5;
 
-/// A way to fit.
+/// A method of fitting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Method {
-    /// Alternating least squares from a random start at one small penalty.
+    /// Alternating least squares from a random start at a single small penalty.
     Als,
-    /// The penalty lowered step by step from where zero is optimal, with default settings.
+    /// The regularisation path from the penalty at which zero is optimal, with default settings.
     Path,
-    /// The path with default settings, not told the kernel.
+    /// The path with default settings and a learned kernel.
     Learned,
-    /// The smallest trace of a positive semidefinite matrix that reproduces the data, all ranks.
+    /// The semidefinite program: the matrix of smallest trace that reproduces the data, over all ranks.
     Sdp,
 }
 
 impl Method {
-    /// Its name in results.
+    /// The name in results.
     pub fn name(self) -> &'static str {
         match self {
             Self::Als => "als",
@@ -44,7 +43,7 @@ impl Method {
         }
     }
 
-    /// The method of that name.
+    /// The method with this name in results; the path if there is none.
     pub fn named(name: &str) -> Self {
         match name {
             "als" => Self::Als,
@@ -55,24 +54,24 @@ impl Method {
     }
 }
 
-/// A planted tensor to be drawn.
+/// The settings of a planted tensor.
 #[derive(Debug, Clone)]
 pub struct Trial {
-    /// The model that makes the values.
+    /// The model that generates the values.
     pub spec: ModelSpec,
     /// Labels per mode.
     pub sizes: Vec<usize>,
-    /// How many cells to learn from.
+    /// The number of training cells.
     pub observations: usize,
-    /// Deviation of the noise over the root mean square of the values.
+    /// Standard deviation of the noise relative to the root mean square of the values.
     pub noise: f64,
-    /// Decides everything that is random.
+    /// The random seed.
     pub seed: u64,
 }
 
-/// A planted tensor that was drawn: every label has at least as many observations as the rank.
+/// A planted tensor in which every label has at least as many observations as the rank.
 #[derive(Debug)]
-pub struct Trialled {
+pub struct DrawnTrial {
     trial: Trial,
     planted: Planted,
     test: Cells,
@@ -93,83 +92,95 @@ impl Trial {
         })
     }
 
-    /// The factors that make the values.
+    /// The factors that generate the values.
     pub fn factors(&self) -> Result<Parameters<f64>> {
         Ok(self.recipe()?.factors())
     }
 
-    /// Draws it.
-    pub fn draw(&self) -> Result<Trialled> {
+    /// Generates the tensor.
+    pub fn draw(&self) -> Result<DrawnTrial> {
         let mut planted = self.recipe()?.make()?;
         let empty = Cells { columns: vec![Vec::new(); self.sizes.len()], values: Vec::new() };
         let test = planted.test.take().unwrap_or(empty);
-        Ok(Trialled { trial: self.clone(), planted, test })
+        Ok(DrawnTrial { trial: self.clone(), planted, test })
     }
 
-    /// Free parameters of the model.
+    /// The number of free parameters of the model.
     pub fn free_parameters(&self) -> usize {
         self.spec.degrees_of_freedom(&self.sizes)
     }
 }
 
-impl Trialled {
-    /// The cells to learn from.
-    pub fn observations(&self) -> Result<Observations<f64>> {
+impl DrawnTrial {
+    /// The settings.
+    pub fn trial(&self) -> &Trial {
+        &self.trial
+    }
+
+    /// The training cells.
+    pub fn observations(&self) -> Result<Observations> {
         self.planted.train.observations(&self.trial.sizes)
     }
 
-    /// The settings of a method for this tensor: there are no offsets, nobody asks for a certificate,
-    /// and all but the convex program know the rank.
+    /// The settings of a method for this tensor: no biases, no certificate, and the true rank for all
+    /// methods but the convex program.
     pub fn config(&self, method: Method) -> FitConfig {
         let (solver, rank) = match method {
             Method::Als => (Solver::Als, self.trial.spec.rank),
             Method::Path | Method::Learned => (Solver::Path, self.trial.spec.rank),
-            Method::Sdp => (Solver::Sdp(Some(SdpForm::Trace)), self.trial.sizes.iter().sum()),
+            Method::Sdp => {
+                (Solver::Sdp(Choice::Fixed(SdpForm::Trace)), self.trial.sizes.iter().sum())
+            }
         };
-        let kernel = match method {
-            Method::Learned => KernelChoice::Learned,
-            _ => KernelChoice::Given,
-        };
+        let given = FitConfig::for_spec(&self.trial.spec.clone().with_rank(rank));
         FitConfig {
-            offsets: Some(Offsets::None),
+            model: if method == Method::Learned { ModelKind::Learned } else { given.model.clone() },
+            biases: Choice::Fixed(Biases::None),
             solver,
-            kernel,
             tolerance: if method == Method::Sdp { SDP_TOLERANCE } else { 1e-7 },
             seed: self.trial.seed,
             certify: false,
-            ..FitConfig::new(self.trial.spec.clone().with_rank(rank))
+            ..given
         }
     }
 
-    /// Fits, and tells the seconds it took.
-    pub fn fit(&self, config: &FitConfig) -> Result<(Fit<f64>, f64)> {
-        self.fit_watched(config, &mut Silent)
+    /// Fits. Returns the model and the duration of the fit in seconds.
+    pub fn fit(&self, config: &FitConfig) -> Result<(Model, f64)> {
+        self.fit_watched(config, &mut NoObserver)
     }
 
     /// Fits with an observer.
     pub fn fit_watched(
         &self,
         config: &FitConfig,
-        observer: &mut dyn Observer<f64>,
-    ) -> Result<(Fit<f64>, f64)> {
+        observer: &mut dyn Observer,
+    ) -> Result<(Model, f64)> {
         let data = self.observations()?;
         let clock = Instant::now();
-        let fit = quadfill::solve::fit(data, config, observer)?;
-        Ok((fit, clock.elapsed().as_secs_f64()))
+        let model = quadfill::fit_with(data, config, observer)?;
+        Ok((model, clock.elapsed().as_secs_f64()))
     }
 
-    /// The relative error on cells that no fit has seen, against values without noise.
-    pub fn test_error<T: Real>(&self, spec: &ModelSpec, parameters: &Parameters<T>) -> f64 {
-        self.judge(spec, parameters).relative_error
+    /// All error measures of a model on the test cells, which have no noise.
+    pub fn evaluate(&self, model: &Model) -> Evaluation {
+        model.evaluate_cells(&self.test_columns(), &self.test.values)
     }
 
-    /// Every kind of error on cells that no fit has seen, against values without noise.
-    pub fn judge<T: Real>(&self, spec: &ModelSpec, parameters: &Parameters<T>) -> Evaluation {
-        let columns: Vec<&[u32]> = self.test.columns.iter().map(Vec::as_slice).collect();
-        Predictor::new(spec, parameters).evaluate(&columns, &self.test.values)
+    /// The same for parameters.
+    pub fn evaluate_at(&self, spec: &ModelSpec, parameters: &Parameters<f64>) -> Evaluation {
+        Predictor::new(spec, parameters).evaluate(&self.test_columns(), &self.test.values)
     }
 
-    /// A cell's settings with what they mean in other units, and how the draw went.
+    /// The relative error of parameters on the test cells, which have no noise.
+    pub fn test_error(&self, spec: &ModelSpec, parameters: &Parameters<f64>) -> f64 {
+        self.evaluate_at(spec, parameters).relative_error
+    }
+
+    fn test_columns(&self) -> Vec<&[u32]> {
+        self.test.columns.iter().map(Vec::as_slice).collect()
+    }
+
+    /// The settings of a cell, the same in other units, and statistics of the draw.
     pub fn row(&self, cell: &Row) -> Row {
         let (m, rank) = (self.trial.observations as f64, self.trial.spec.rank as f64);
         let stacked: usize = self.trial.sizes.iter().sum();
@@ -186,15 +197,16 @@ impl Trialled {
             .with("min_per_label", self.planted.min_per_label)
     }
 
-    /// Fits with a method, and writes down how it went.
+    /// Fits with a method. Returns the row of results.
     pub fn measure(&self, cell: &Row, method: Method) -> Result<Row> {
-        let (fit, seconds) = self.fit(&self.config(method))?;
-        Ok(self.outcome(cell, &fit).with("seconds", seconds))
+        let (model, seconds) = self.fit(&self.config(method))?;
+        Ok(self.outcome(cell, &model).with("seconds", seconds))
     }
 
-    /// Writes down how a fit went.
-    pub fn outcome(&self, cell: &Row, fit: &Fit<f64>) -> Row {
-        let error = self.test_error(&fit.spec, &fit.parameters);
+    /// The row of results of a fit.
+    pub fn outcome(&self, cell: &Row, model: &Model) -> Row {
+        let error = self.evaluate(model).relative_error;
+        let fit = model.summary();
         let row = self
             .row(cell)
             .with("sweeps", fit.sweeps)
@@ -209,7 +221,7 @@ impl Trialled {
     }
 }
 
-/// A ratio without the digits that say nothing.
+/// A ratio rounded to four decimals.
 fn rounded(ratio: f64) -> f64 {
     (ratio * 1e4).round() / 1e4
 }

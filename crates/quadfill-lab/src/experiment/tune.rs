@@ -1,36 +1,36 @@
-//! Fits to real data, with everything that a model leaves open chosen on held-out cells.
+//! Fits to real data, with hyperparameters chosen on held-out cells.
 
-use quadfill::model::Interaction;
+use quadfill::model::ModelKind;
 use quadfill::objective::PenaltyScale;
-use quadfill::solve::{Fit, FitConfig, Sampling, Silent, Solver, fit};
-use quadfill::{Observations, Real};
+use quadfill::solve::{Choice, Sampling, Solver};
+use quadfill::{FitConfig, Model, Observations};
 
 use crate::error::Result;
 
-/// The share of the cells that choices are made on.
+/// The share of the cells held out for the choice of hyperparameters.
 const HELD_OUT: f64 = 0.1;
-/// Sweeps of a fit from a random start.
+/// The number of sweeps of a fit from a random start.
 const SWEEPS: usize = 40;
-/// The penalties that are tried first, and then between the best and its neighbours.
+/// The coarse grid of penalties, which is then refined around the best.
 const PENALTIES: [f64; 7] = [1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7];
 
-/// With more observations than this the two ways of sharing a penalty out are not told apart: rows have
-/// plenty, and every fit takes long.
-const PLENTY: usize = 150_000;
+/// With more observations than this only the uniform penalty is tried: every row has many observations, and
+/// every fit takes long.
+const MANY_OBSERVATIONS: usize = 150_000;
 
-/// The path of a CP model with more observations times columns than this takes too long.
-const LONG_PATH: usize = 2_000_000;
+/// The largest number of observations times columns for which the path of a CP model is computed.
+const MAX_PATH_COST: usize = 2_000_000;
 
-/// A fit and the settings that were chosen for it.
-pub(super) struct Tuned<T: Real> {
-    pub(super) fit: Fit<T>,
+/// A model with the settings chosen for it.
+pub(super) struct Tuned {
+    pub(super) model: Model,
     pub(super) config: FitConfig,
     /// The error on held-out cells.
     pub(super) validation_rmse: f64,
 }
 
-impl<T: Real> Tuned<T> {
-    /// The one with the smallest error on held-out cells, if there is any.
+impl Tuned {
+    /// The one with the smallest error on held-out cells, if any.
     pub(super) fn best(tried: impl IntoIterator<Item = Result<Self>>) -> Result<Option<Self>> {
         let mut best: Option<Self> = None;
         for tuned in tried {
@@ -43,42 +43,45 @@ impl<T: Real> Tuned<T> {
     }
 }
 
-/// The better of a penalty that is the same for all rows and one that grows with their observations,
-/// and of all penalties. `config` says the rest.
+/// Chooses the penalty, and whether it is uniform or scales with the observations of each row. `config` has
+/// the other settings.
 ///
-/// Quadratic models go down the path. CP has none that begins at zero: it is fitted at one penalty after
-/// the other from a random start as well, which at high ranks finds better points.
-pub(super) fn tuned<T: Real>(data: &Observations<T>, config: &FitConfig) -> Result<Tuned<T>> {
+/// Quadratic models follow the regularisation path. CP has no path that starts at zero: it is also fitted
+/// from a random start at each penalty of a grid, which finds better points at high ranks.
+pub(super) fn tuned(data: &Observations, config: &FitConfig) -> Result<Tuned> {
     let scales = [PenaltyScale::Uniform, PenaltyScale::Count];
-    let scales = if data.len() > PLENTY { &scales[..1] } else { &scales[..] };
-    let is_cp = config.model.interaction == Interaction::Cp;
+    let scales = if data.len() > MANY_OBSERVATIONS { &scales[..1] } else { &scales[..] };
+    let is_cp = config.model == ModelKind::Cp;
+    let cost = data.len() * config.spec(data.modes())?.rank;
     let tried = scales.iter().flat_map(|&penalty_scale| {
         let config = FitConfig { penalty_scale, validation: HELD_OUT, ..config.clone() };
-        let has_path = !is_cp || data.len() * config.model.rank < LONG_PATH;
+        let has_path = !is_cp || cost < MAX_PATH_COST;
         let from_random = is_cp.then(|| over_penalties(data, &config));
         from_random.into_iter().chain(has_path.then(|| down_the_path(data, config)))
     });
     Ok(Tuned::best(tried)?.expect("at least one was tried"))
 }
 
-fn down_the_path<T: Real>(data: &Observations<T>, config: FitConfig) -> Result<Tuned<T>> {
-    let fit = fit(data.clone(), &config, &mut Silent)?;
-    let validation_rmse = fit.validation_rmse.unwrap_or(f64::INFINITY);
-    Ok(Tuned { fit, config, validation_rmse })
+fn down_the_path(data: &Observations, config: FitConfig) -> Result<Tuned> {
+    let model = quadfill::fit(data.clone(), &config)?;
+    let validation_rmse = model.summary().validation_rmse.unwrap_or(f64::INFINITY);
+    Ok(Tuned { model, config, validation_rmse })
 }
 
-fn over_penalties<T: Real>(data: &Observations<T>, config: &FitConfig) -> Result<Tuned<T>> {
+fn over_penalties(data: &Observations, config: &FitConfig) -> Result<Tuned> {
     let (train, held) = data.clone().split_random(HELD_OUT, config.seed)?;
-    let at =
-        |penalty: f64| FitConfig { penalty: Some(penalty), ..from_random_start(config.clone()) };
+    let at = |penalty: f64| FitConfig {
+        penalty: Choice::Fixed(penalty),
+        ..from_random_start(config.clone())
+    };
     let mut tried: Vec<(f64, f64)> = Vec::new();
     let attempt = |penalty: f64| -> Result<(f64, f64)> {
-        let fit = fit(train.clone(), &at(penalty), &mut Silent)?;
-        Ok((fit.predictor().evaluate_on(&held).rmse, penalty))
+        let model = quadfill::fit(train.clone(), &at(penalty))?;
+        Ok((model.evaluate(&held)?.rmse, penalty))
     };
     for penalty in PENALTIES {
         tried.push(attempt(penalty)?);
-        // Past the best, smaller penalties only fit more noise.
+        // Beyond the best penalty, smaller ones only fit more noise.
         let [.., a, b, c] = tried[..] else { continue };
         if a.0 < b.0 && b.0 < c.0 {
             break;
@@ -93,17 +96,17 @@ fn over_penalties<T: Real>(data: &Observations<T>, config: &FitConfig) -> Result
     }
     let (validation_rmse, penalty) = best(&tried);
     let config = at(penalty);
-    let fit = fit(data.clone(), &config, &mut Silent)?;
-    Ok(Tuned { fit, config, validation_rmse })
+    let model = quadfill::fit(data.clone(), &config)?;
+    Ok(Tuned { model, config, validation_rmse })
 }
 
-/// The same settings for ALS from a random start.
+/// These settings, with ALS from a random start.
 pub(super) fn from_random_start(config: FitConfig) -> FitConfig {
     FitConfig { solver: Solver::Als, sweeps: Some(SWEEPS), certify: false, ..config }
 }
 
-/// Draws: with few observations the posterior has several hills, a chain stays on one of them, and
-/// several cost little.
+/// A Gibbs sampler. With few observations the posterior is multimodal and each chain stays at one mode, so
+/// several chains are run; they cost little then.
 pub(super) fn sampler(few: bool) -> Solver {
     Solver::Gibbs(Sampling { chains: if few { 4 } else { 1 }, ..Sampling::default() })
 }

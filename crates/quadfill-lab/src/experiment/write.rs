@@ -1,15 +1,15 @@
-//! Everything an experiment leaves behind.
+//! The output files of an experiment.
 
 use std::path::{Path, PathBuf};
 
 use quadfill_io::write_atomically;
+use quadfill_report::{Block, Page, Section};
 use serde::Serialize;
 
 use super::Experiment;
 use super::row::{Row, csv};
 use super::run::Measured;
 use crate::error::Result;
-use crate::report::{Block, Page, Section};
 
 #[derive(Serialize)]
 struct Results<'a> {
@@ -18,8 +18,7 @@ struct Results<'a> {
     rows: &'a [Row],
 }
 
-/// Writes `results.json`, `results.csv`, `report.html`, and every chart as SVG and PNG. Returns the
-/// names of the files.
+/// Writes `results.json`, `results.csv`, `report.html`, and every chart as SVG and PNG. Returns their paths.
 pub fn write(
     experiment: &dyn Experiment,
     measured: &Measured,
@@ -30,7 +29,7 @@ pub fn write(
     let results = Results { experiment: experiment.name(), seconds: measured.seconds, rows };
     let mut json = serde_json::to_string_pretty(&results).unwrap_or_default();
     json.push('\n');
-    let left = experiment.leave(rows, folder)?;
+    let left = experiment.write_extras(rows, folder)?;
     let page = page(experiment, measured, command, left);
     let mut files = vec![
         ("results.json".to_owned(), json.into_bytes()),
@@ -63,25 +62,28 @@ fn page(experiment: &dyn Experiment, measured: &Measured, command: &str, left: V
     found.extend(left);
     found.extend(experiment.remarks(rows));
     Page {
-        mark: "Experiment".to_owned(),
+        kind: "Experiment".to_owned(),
         title: experiment.title().to_owned(),
         lead: experiment.question().to_owned(),
         sections: vec![
-            Section::new("What the paper found", vec![Block::Text(experiment.paper().to_owned())]),
+            Section::new(
+                "What the paper reports",
+                vec![Block::Text(experiment.paper().to_owned())],
+            ),
             Section::new("What we measured", found),
             Section::new(
-                "Run it again",
+                "Reproduce",
                 vec![
                     Block::Command(command.to_owned()),
                     Block::Text(format!(
                         "{} rows in results.json and results.csv, measured in {} s{}. The same seed \
-                         gives the same rows on any number of threads; only names that end in \
-                         \u{201c}seconds\u{201d} differ from run to run.",
+                         gives the same rows on any number of threads, except for columns whose names \
+                         end in \u{201c}seconds\u{201d}.",
                         rows.len(),
                         measured.seconds.round(),
                         match measured.kept {
                             0 => String::new(),
-                            kept => format!(" ({kept} cells were kept from an earlier run)"),
+                            kept => format!(" ({kept} cells are from an earlier run)"),
                         }
                     )),
                 ],
@@ -90,24 +92,22 @@ fn page(experiment: &dyn Experiment, measured: &Measured, command: &str, left: V
     }
 }
 
-/// Writes `report.html` that leads to the reports of experiments in folders beside it.
+/// Writes a `report.html` that links to the reports of the experiments in subfolders.
 pub fn write_overview(experiments: &[&dyn Experiment], command: &str, folder: &Path) -> Result<()> {
     let sections = experiments
         .iter()
         .map(|experiment| {
             let words = Block::Text(experiment.question().to_owned());
             let to = format!("{}/report.html", experiment.name());
-            Section::new(experiment.title(), vec![words, Block::Link(to, "The report".to_owned())])
+            Section::new(experiment.title(), vec![words, Block::Link(to, "Report".to_owned())])
         })
-        .chain([Section::new("Run it again", vec![Block::Command(command.to_owned())])])
+        .chain([Section::new("Reproduce", vec![Block::Command(command.to_owned())])])
         .collect();
     let page = Page {
-        mark: "Experiments".to_owned(),
+        kind: "Experiments".to_owned(),
         title: "Quadratic tensors from few observations".to_owned(),
-        lead:
-            "The paper\u{2019}s experiments on planted tensors, measured again, with ours beside \
-               them."
-                .to_owned(),
+        lead: "The paper\u{2019}s experiments on planted tensors, reproduced, and further ones."
+            .to_owned(),
         sections,
     };
     write_all(folder, vec![("report.html".to_owned(), page.html().into_bytes())])?;

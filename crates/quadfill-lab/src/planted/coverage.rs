@@ -1,4 +1,4 @@
-//! Draws repeated until every label has enough observations, as nobody can recover the others.
+//! Sampling of cells such that every label has enough observations: labels with fewer cannot be recovered.
 
 use std::collections::HashSet;
 
@@ -7,7 +7,7 @@ use rand::{Rng, RngExt};
 use super::Shape;
 use crate::error::{LabError, Result};
 
-/// Cells that cover every label.
+/// Sampled cells that cover every label.
 #[derive(Debug)]
 pub(super) struct Covering {
     pub(super) columns: Vec<Vec<u32>>,
@@ -15,36 +15,37 @@ pub(super) struct Covering {
     pub(super) mended: usize,
 }
 
-/// How many cells are drawn in all before giving up.
-const MOST_CELLS: usize = 50_000_000;
+/// The total number of cells drawn before giving up.
+const MAX_CELLS_DRAWN: usize = 50_000_000;
 
-fn most_draws(observations: usize) -> usize {
-    (MOST_CELLS / observations.max(1)).clamp(20, 10_000)
+fn max_draws(observations: usize) -> usize {
+    (MAX_CELLS_DRAWN / observations.max(1)).clamp(20, 10_000)
 }
 
-/// Draws `count` cells again and again until every label has `least` of them.
+/// Draws `count` cells repeatedly until every label has at least `least` of them.
 pub(super) fn draw<R: Rng>(
     shape: &Shape,
     count: usize,
     least: usize,
     stream: impl Fn(u64) -> R,
 ) -> Result<Covering> {
-    let most = most_draws(count);
-    for draws in 1..=most {
+    let max_draws = max_draws(count);
+    for draws in 1..=max_draws {
         let columns = shape.draw(count, &mut stream(draws as u64));
         if covers(&columns, shape.sizes(), least) {
             return Ok(Covering { columns, draws, mended: 0 });
         }
     }
-    Err(LabError::Setting(format!(
-        "in {most} draws of {count} cells some label always had fewer than {least}: raise \
-         --observations to about {} or lower --min-per-label",
-        enough(shape.sizes(), count, least)
-    )))
+    Err(LabError::CoverageNotReached {
+        draws: max_draws,
+        observations: count,
+        min_per_label: least,
+        suggested: sufficient_observations(shape.sizes(), count, least),
+    })
 }
 
-/// Draws once, and exchanges cells whose labels can all spare one for cells of labels that have too
-/// few. There must be enough cells for that ([`Shape::check_coverage`]).
+/// Draws once, then replaces cells whose labels all have more than enough by cells of labels that have too
+/// few. [`Shape::check_coverage`] must hold.
 pub(super) fn draw_and_mend<R: Rng>(
     shape: &Shape,
     count: usize,
@@ -70,11 +71,11 @@ pub(super) fn draw_and_mend<R: Rng>(
                 let row = rng.random_range(0..count as u64) as usize;
                 let old = cell_of(&columns, row);
                 let can_go = old.iter().zip(&counts).all(|(&l, c)| c[l as usize] > least);
-                // The label in need meets others at random.
+                // The underrepresented label is combined with random labels of the other modes.
                 let mut new: Vec<u32> =
                     sizes.iter().map(|&size| rng.random_range(0..size as u64) as u32).collect();
                 new[mode] = label as u32;
-                // Where many labels are short, the others of the old cell may be kept.
+                // If many labels are underrepresented, the other labels of the old cell may be kept.
                 let is_new = !taken.contains(&new);
                 let spares_enough = |others: &[u32]| {
                     old.iter()
@@ -117,30 +118,30 @@ fn covers(columns: &[Vec<u32>], sizes: &[usize], least: usize) -> bool {
         })
 }
 
-/// The most observations per label, up to `wanted`, that a moderate number of draws should give.
-pub(super) fn within_reach(sizes: &[usize], observations: usize, wanted: usize) -> usize {
-    let hardly = -(most_draws(observations) as f64 / 10.0).ln();
+/// The largest coverage, up to `wanted`, that is likely to be reached in a moderate number of draws.
+pub(super) fn attainable(sizes: &[usize], observations: usize, wanted: usize) -> usize {
+    let threshold = -(max_draws(observations) as f64 / 10.0).ln();
     (1..=wanted)
         .rev()
         .find(|&least| {
             sizes.iter().all(|&size| least * size <= observations)
-                && log_chance(sizes, observations, least) >= hardly
+                && log_probability(sizes, observations, least) >= threshold
         })
         .unwrap_or(0)
 }
 
-/// A number of observations with which one draw in ten or more should do.
-fn enough(sizes: &[usize], observations: usize, least: usize) -> usize {
+/// A number of observations with which at least one draw in ten is expected to succeed.
+fn sufficient_observations(sizes: &[usize], observations: usize, least: usize) -> usize {
     let mut more = observations as f64;
-    while log_chance(sizes, more as usize, least) < -2.3 {
+    while log_probability(sizes, more as usize, least) < -2.3 {
         more *= 1.05;
     }
     more.ceil() as usize
 }
 
-/// The logarithm of the chance that every label gets `least` of `observations` cells, as if labels
-/// were independent and cells drawn with replacement.
-fn log_chance(sizes: &[usize], observations: usize, least: usize) -> f64 {
+/// The log probability that every label gets at least `least` of `observations` cells, treating labels as
+/// independent and cells as drawn with replacement.
+fn log_probability(sizes: &[usize], observations: usize, least: usize) -> f64 {
     let m = observations as f64;
     sizes
         .iter()
@@ -165,30 +166,30 @@ mod tests {
     use quadfill_kernels::streams::stream;
 
     #[test]
-    fn the_chance_agrees_with_counting() {
-        let shape = Shape::new(&[60, 60, 60]).expect("sound");
+    fn the_probability_agrees_with_simulation() {
+        let shape = Shape::new(&[60, 60, 60]).expect("valid");
         let tries = 400;
         let hits = (0..tries)
             .filter(|&i| covers(&shape.draw(700, &mut stream(5, 0, i)), shape.sizes(), 4))
             .count();
-        let chance = log_chance(shape.sizes(), 700, 4).exp();
-        assert!((hits as f64 / tries as f64 - chance).abs() < 0.1, "{hits} {chance}");
+        let probability = log_probability(shape.sizes(), 700, 4).exp();
+        assert!((hits as f64 / tries as f64 - probability).abs() < 0.1, "{hits} {probability}");
     }
 
     #[test]
-    fn the_rank_is_within_reach_near_the_number_of_parameters() {
-        assert_eq!(within_reach(&[1000; 3], 17_000, 5), 5);
-        assert_eq!(within_reach(&[200; 3], 3400, 5), 5);
-        assert_eq!(within_reach(&[200; 3], 600, 5), 0);
-        assert_eq!(within_reach(&[5, 5], 24, 4), 4);
-        assert_eq!(within_reach(&[1, 30], 30, 3), 0);
+    fn coverage_by_the_rank_is_attainable_near_the_number_of_parameters() {
+        assert_eq!(attainable(&[1000; 3], 17_000, 5), 5);
+        assert_eq!(attainable(&[200; 3], 3400, 5), 5);
+        assert_eq!(attainable(&[200; 3], 600, 5), 0);
+        assert_eq!(attainable(&[5, 5], 24, 4), 4);
+        assert_eq!(attainable(&[1, 30], 30, 3), 0);
     }
 
     #[test]
     fn mended_draws_cover_every_label_with_distinct_cells() {
-        // From a little short of plenty to exactly as many as are needed.
+        // From slightly too few to exactly as many as are needed.
         for count in [500, 300, 250] {
-            let shape = Shape::new(&[50, 50, 50]).expect("sound");
+            let shape = Shape::new(&[50, 50, 50]).expect("valid");
             let drawn = draw_and_mend(&shape, count, 5, &mut stream(1, 0, 1));
             assert!(covers(&drawn.columns, shape.sizes(), 5) && drawn.mended > 0);
             let cells: HashSet<Vec<u32>> =
@@ -198,9 +199,9 @@ mod tests {
     }
 
     #[test]
-    fn hopeless_draws_end_with_advice() {
-        let shape = Shape::new(&[100, 100]).expect("sound");
-        let error = draw(&shape, 300, 3, |i| stream(1, 0, i)).expect_err("refused").to_string();
-        assert!(error.contains("raise --observations to about"), "{error}");
+    fn unattainable_coverage_is_an_error_with_a_suggestion() {
+        let shape = Shape::new(&[100, 100]).expect("valid");
+        let error = draw(&shape, 300, 3, |i| stream(1, 0, i)).expect_err("invalid").to_string();
+        assert!(error.contains("raise `observations` to about"), "{error}");
     }
 }

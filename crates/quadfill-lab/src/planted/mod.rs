@@ -1,19 +1,17 @@
-//! Made-up data with a known truth: factors with standard normal entries, some cells to learn from
-//! and others to judge by.
+//! Planted tensors: standard normal factors, a training set of cells and a disjoint test set.
 
 mod coverage;
 mod shape;
 
 pub use shape::Shape;
 
-use quadfill::apply::Predictor;
-use quadfill::model::{ModelSpec, Parameters};
+use quadfill::model::{ModelSpec, Parameters, Predictor};
 use quadfill::{Labels, Mode, Observations, OnDuplicate};
 use quadfill_kernels::{streams, sum};
 
 use crate::error::Result;
 
-/// Streams of different purposes never share numbers.
+/// Random streams, one per purpose.
 mod purpose {
     pub(super) const FACTORS: u64 = 0x66_6163_746f;
     pub(super) const CELLS: u64 = 0x63_656c_6c73;
@@ -21,19 +19,19 @@ mod purpose {
     pub(super) const NOISE: u64 = 0x6e_6f69_7365;
 }
 
-/// How many observations every label has at least.
+/// The minimum number of observations per label.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Coverage {
-    /// As many as the rank, or fewer where that is out of reach of a moderate number of draws.
+    /// The rank, or less if a moderate number of draws is unlikely to reach that.
     Aim,
-    /// So many: the cells are drawn until they have them.
+    /// This number: the cells are redrawn until every label has as many.
     AtLeast(usize),
-    /// So many; where draws alone would take too long, the last one is mended: cells of labels that
-    /// have plenty are exchanged for cells of those that have too few.
+    /// This number. If redrawing would take too long, one draw is mended: cells of labels with more than
+    /// enough observations are replaced by cells of labels with too few.
     Mended(usize),
 }
 
-/// What to make.
+/// How to generate a planted tensor.
 ///
 /// ```
 /// use quadfill::model::{Kernel, ModelSpec};
@@ -53,23 +51,23 @@ pub enum Coverage {
 /// ```
 #[derive(Debug)]
 pub struct Recipe {
-    /// The model that makes the values.
+    /// The model that generates the values.
     pub spec: ModelSpec,
     /// The sizes of the modes.
     pub shape: Shape,
-    /// How many cells to learn from.
+    /// The number of training cells.
     pub observations: usize,
-    /// How many other cells to judge by.
+    /// The number of test cells.
     pub test_observations: Option<usize>,
-    /// Deviation of the noise over the root mean square of the values.
+    /// Standard deviation of the noise relative to the root mean square of the values.
     pub noise: f64,
-    /// Observations that every label has at least.
+    /// The minimum number of observations per label.
     pub coverage: Coverage,
-    /// Decides everything that is drawn.
+    /// The random seed.
     pub seed: u64,
 }
 
-/// Cells and their values.
+/// Cells with their values.
 #[derive(Debug, Clone)]
 pub struct Cells {
     /// One column of 0-based labels per mode.
@@ -79,8 +77,8 @@ pub struct Cells {
 }
 
 impl Cells {
-    /// As data to fit, labels counted from 0.
-    pub fn observations(&self, sizes: &[usize]) -> Result<Observations<f64>> {
+    /// The cells as observations, with labels counted from 0.
+    pub fn observations(&self, sizes: &[usize]) -> Result<Observations> {
         let modes = sizes
             .iter()
             .enumerate()
@@ -91,23 +89,23 @@ impl Cells {
     }
 }
 
-/// What was made.
+/// A planted tensor.
 #[derive(Debug)]
 pub struct Planted {
-    /// To learn from, with the noise that was asked for.
+    /// The training cells, with noise.
     pub train: Cells,
-    /// Other cells to judge by, without noise.
+    /// The test cells, without noise.
     pub test: Option<Cells>,
-    /// How often the cells were drawn until every label had enough.
+    /// The number of draws until every label had enough observations.
     pub draws: usize,
-    /// How many cells were exchanged to get there.
+    /// The number of cells replaced to get there.
     pub mended: usize,
-    /// Observations that every label has at least.
+    /// The minimum number of observations per label.
     pub min_per_label: usize,
 }
 
 impl Recipe {
-    /// Draws factors and cells, the same ones for the same recipe.
+    /// Draws factors and cells. The same recipe gives the same tensor.
     pub fn make(&self) -> Result<Planted> {
         let sizes = self.shape.sizes();
         let factors = self.factors();
@@ -118,10 +116,10 @@ impl Recipe {
             Cells { columns, values }
         };
 
-        let within_reach = |wanted| coverage::within_reach(sizes, self.observations, wanted);
+        let attainable = |wanted| coverage::attainable(sizes, self.observations, wanted);
         let stream = |draw| streams::stream(self.seed, purpose::CELLS, draw);
         let (min_per_label, drawn) = match self.coverage {
-            Coverage::Mended(least) if within_reach(least) < least => {
+            Coverage::Mended(least) if attainable(least) < least => {
                 self.shape.check_coverage(self.observations, least)?;
                 (
                     least,
@@ -130,7 +128,7 @@ impl Recipe {
             }
             wanted => {
                 let least = match wanted {
-                    Coverage::Aim => within_reach(self.spec.rank),
+                    Coverage::Aim => attainable(self.spec.rank),
                     Coverage::AtLeast(least) | Coverage::Mended(least) => least,
                 };
                 (least, coverage::draw(&self.shape, self.observations, least, stream)?)
@@ -138,15 +136,15 @@ impl Recipe {
         };
         let test = self.test_observations.map(|count| {
             let mut rng = streams::stream(self.seed, purpose::TEST, 0);
-            valued(self.shape.draw_besides(&drawn.columns, count, &mut rng))
+            valued(self.shape.draw_excluding(&drawn.columns, count, &mut rng))
         });
         let mut train = valued(drawn.columns);
-        self.disturb(&mut train.values);
+        self.add_noise(&mut train.values);
         Ok(Planted { train, test, draws: drawn.draws, mended: drawn.mended, min_per_label })
     }
 
-    /// The factors that make the values. They are not drawn as a solver draws its random start: that
-    /// would begin at the truth.
+    /// The factors that generate the values. Their random stream differs from that of the solvers, which
+    /// would otherwise start at the truth.
     pub fn factors(&self) -> Parameters<f64> {
         let mut factors = Parameters::zeros(&self.spec, self.shape.sizes());
         for group in 0..self.spec.group_count() {
@@ -158,7 +156,7 @@ impl Recipe {
         factors
     }
 
-    fn disturb(&self, values: &mut [f64]) {
+    fn add_noise(&self, values: &mut [f64]) {
         if self.noise == 0.0 {
             return;
         }
@@ -180,7 +178,7 @@ mod tests {
     fn recipe(dims: &[usize], observations: usize, test: usize) -> Recipe {
         Recipe {
             spec: ModelSpec::quadratic(Kernel::pairwise(dims.len()), 2),
-            shape: Shape::new(dims).expect("sound"),
+            shape: Shape::new(dims).expect("valid"),
             observations,
             test_observations: Some(test),
             noise: 0.0,
@@ -197,11 +195,11 @@ mod tests {
 
     #[test]
     fn cells_are_distinct_and_test_cells_are_others() {
-        // Sparse, dense, nearly full, and a full tensor cut in two.
+        // Sparse, dense, nearly full, and a full tensor split in two.
         for (observations, test) in [(100, 50), (500, 200), (990, 10), (10, 990), (250, 750)] {
-            let planted = recipe(&[10, 10, 10], observations, test).make().expect("sound");
+            let planted = recipe(&[10, 10, 10], observations, test).make().expect("valid");
             let train = cells(&planted.train);
-            let test_cells = cells(&planted.test.expect("sound"));
+            let test_cells = cells(&planted.test.expect("valid"));
             assert_eq!((train.len(), test_cells.len()), (observations, test));
             assert!(train.is_disjoint(&test_cells));
         }
@@ -209,16 +207,16 @@ mod tests {
 
     #[test]
     fn a_test_file_does_not_change_the_training_data() {
-        let with = recipe(&[10, 10, 10], 100, 50).make().expect("sound");
+        let with = recipe(&[10, 10, 10], 100, 50).make().expect("valid");
         let without = Recipe { test_observations: None, ..recipe(&[10, 10, 10], 100, 50) };
-        assert_eq!(with.train.columns, without.make().expect("sound").train.columns);
+        assert_eq!(with.train.columns, without.make().expect("valid").train.columns);
     }
 
     #[test]
     fn noise_has_the_size_that_was_asked_for() {
-        let clean = recipe(&[50, 50, 50], 20_000, 1).make().expect("sound").train.values;
+        let clean = recipe(&[50, 50, 50], 20_000, 1).make().expect("valid").train.values;
         let noisy = Recipe { noise: 0.1, ..recipe(&[50, 50, 50], 20_000, 1) };
-        let noisy = noisy.make().expect("sound").train.values;
+        let noisy = noisy.make().expect("valid").train.values;
         let wrong: f64 = clean.iter().zip(&noisy).map(|(c, n)| (c - n).powi(2)).sum();
         let size: f64 = clean.iter().map(|c| c * c).sum();
         assert!(((wrong / size).sqrt() - 0.1).abs() < 0.003);

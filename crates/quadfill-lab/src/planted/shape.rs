@@ -1,4 +1,4 @@
-//! The cells of a tensor, and distinct ones among them drawn at random.
+//! The shape of a tensor, and random samples of its cells.
 
 use std::collections::HashSet;
 
@@ -19,20 +19,16 @@ pub struct Shape {
     cells: u128,
 }
 
-/// Where more than one cell in so many is wanted, they are drawn from a list of all cells.
+/// Samples of more than one cell in this many are drawn from a list of all cells.
 const SPARSE: u128 = 4;
 
 impl Shape {
-    /// Refuses sizes whose product is too large to count.
+    /// Fails if the number of cells overflows.
     pub fn new(sizes: &[usize]) -> Result<Self> {
         let cells = sizes
             .iter()
             .try_fold(1u128, |cells, &size| cells.checked_mul(size as u128))
-            .ok_or_else(|| {
-                LabError::Setting(
-                    "a tensor of these --dims has too many cells to count: lower them".to_owned(),
-                )
-            })?;
+            .ok_or(LabError::TooManyCells)?;
         Ok(Self { sizes: sizes.to_vec(), cells })
     }
 
@@ -41,39 +37,40 @@ impl Shape {
         &self.sizes
     }
 
-    /// How many cells there are.
+    /// The number of cells.
     pub fn cells(&self) -> u128 {
         self.cells
     }
 
-    /// Refuses what no draw can achieve.
+    /// Fails if no set of `observations` cells can give every label `least` of them.
     pub fn check_coverage(&self, observations: usize, least: usize) -> Result<()> {
         for &size in &self.sizes {
             if least as u128 * size as u128 > observations as u128 {
-                return Err(LabError::Setting(format!(
-                    "{observations} observations cannot give each of {size} labels {least}: raise \
-                     --observations to {} or lower --min-per-label",
-                    least * size
-                )));
+                return Err(LabError::TooFewObservations {
+                    observations,
+                    labels: size,
+                    min_per_label: least,
+                    required: least.saturating_mul(size),
+                });
             }
             if least as u128 > self.cells / size as u128 {
-                return Err(LabError::Setting(format!(
-                    "a label of a mode with {size} labels has only {} cells, not {least}: lower \
-                     --min-per-label",
-                    self.cells / size as u128
-                )));
+                return Err(LabError::TooFewCellsPerLabel {
+                    labels: size,
+                    cells: self.cells / size as u128,
+                    min_per_label: least,
+                });
             }
         }
         Ok(())
     }
 
-    /// Distinct cells, every set of them equally likely. One column per mode.
+    /// A uniform sample of distinct cells, as one column per mode.
     pub(super) fn draw(&self, count: usize, rng: &mut impl Rng) -> Vec<Vec<u32>> {
-        self.draw_besides(&[], count, rng)
+        self.draw_excluding(&[], count, rng)
     }
 
-    /// Distinct cells that are none of `taken`.
-    pub(super) fn draw_besides(
+    /// A uniform sample of distinct cells outside `taken`.
+    pub(super) fn draw_excluding(
         &self,
         taken: &[Vec<u32>],
         count: usize,
@@ -87,7 +84,7 @@ impl Shape {
                 (0..self.cells as u64).filter(|&cell| !seen.contains(&u128::from(cell))).collect();
             return self.columns_of(take_some(&mut left, count, rng));
         }
-        // Draw until enough of them are new; at least 3 of 4 are.
+        // Rejection sampling; at least 3 of 4 cells are accepted.
         seen.reserve(count);
         let mut columns = vec![Vec::with_capacity(count); self.sizes.len()];
         let mut cell = vec![0u32; self.sizes.len()];
@@ -104,7 +101,7 @@ impl Shape {
         columns
     }
 
-    /// The number of a cell, the last mode running fastest.
+    /// The index of a cell in row-major order.
     fn key(&self, cell: impl Iterator<Item = u32>) -> u128 {
         cell.zip(&self.sizes).fold(0, |key, (label, &size)| key * size as u128 + u128::from(label))
     }
@@ -122,7 +119,7 @@ impl Shape {
     }
 }
 
-/// The first steps of a shuffle: `count` of the items, each set equally likely.
+/// A uniform sample of `count` items, by a partial Fisher-Yates shuffle.
 fn take_some<'a>(items: &'a mut [u64], count: usize, rng: &mut impl Rng) -> &'a [u64] {
     for place in 0..count {
         let other = rng.random_range(place as u64..items.len() as u64) as usize;
@@ -138,7 +135,7 @@ mod tests {
 
     #[test]
     fn every_cell_of_a_full_tensor_is_drawn_once() {
-        let shape = Shape::new(&[3, 4, 5]).expect("sound");
+        let shape = Shape::new(&[3, 4, 5]).expect("valid");
         let columns = shape.draw(60, &mut stream(1, 0, 0));
         let mut keys: Vec<u128> =
             (0..60).map(|row| shape.key(columns.iter().map(|column| column[row]))).collect();
@@ -154,11 +151,11 @@ mod tests {
 
     #[test]
     fn impossible_coverage_is_refused_with_the_numbers() {
-        let shape = Shape::new(&[10, 20]).expect("sound");
+        let shape = Shape::new(&[10, 20]).expect("valid");
         let message = |observations, least| {
-            shape.check_coverage(observations, least).expect_err("refused").to_string()
+            shape.check_coverage(observations, least).expect_err("invalid").to_string()
         };
-        assert!(message(30, 2).contains("raise --observations to 40"));
+        assert!(message(30, 2).contains("raise `observations` to 40"));
         assert!(message(200, 11).contains("only 10 cells") || message(200, 11).contains("to 220"));
         assert!(shape.check_coverage(200, 10).is_ok());
     }

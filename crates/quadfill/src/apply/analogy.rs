@@ -14,7 +14,7 @@ pub struct AnalogySection {
     pub questions: Vec<[String; 4]>,
 }
 
-/// How many questions of a section were answered rightly.
+/// How many questions of a section were answered correctly.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct AnalogyScore {
     /// The section.
@@ -23,12 +23,12 @@ pub struct AnalogyScore {
     pub questions: usize,
     /// Those whose four words have vectors.
     pub known: usize,
-    /// Those of them that were answered rightly.
+    /// Those of them that were answered correctly.
     pub right: usize,
 }
 
 impl AnalogyScore {
-    /// The share of right answers among the questions whose words are known.
+    /// The share of correct answers among the questions whose words are known.
     ///
     /// ```
     /// use quadfill::apply::AnalogyScore;

@@ -14,7 +14,7 @@ pub struct Scored {
     pub score: f64,
 }
 
-/// Better ones are smaller, so that the worst one is on top of a heap.
+/// Ordered so that the worst entry is on top of a heap.
 #[derive(Debug, Clone, Copy)]
 struct Entry(Scored);
 
@@ -50,7 +50,7 @@ impl Best {
         Self { most, heap: BinaryHeap::with_capacity(most.min(1024) + 1) }
     }
 
-    /// Scores at or below it are of no interest while labels rise.
+    /// Scores at or below it can be skipped while labels are visited in ascending order.
     pub(super) fn floor(&self) -> f64 {
         match self.heap.peek() {
             _ if self.most == 0 => f64::INFINITY,

@@ -1,14 +1,14 @@
 //! Intervals from draws of the posterior.
 
 use super::interval::normal_quantile;
-use super::predict::{Predictor, UNKNOWN};
 use crate::model::{Draw, Interaction, Posterior};
+use crate::model::{Predictor, UNKNOWN};
 use quadfill_kernels::Real;
 
 /// Prediction intervals from draws.
 ///
-/// What a new observation of a cell would be is, given one draw, normal about that draw's prediction
-/// with that draw's noise; over all draws it is their mixture. An unknown label adds the spread of the
+/// Given one draw, a new observation of a cell is normal about that draw's prediction with that draw's
+/// noise; over all draws its distribution is their mixture. An unknown label adds the spread of the
 /// rows of its mode.
 #[derive(Debug, Clone, Copy)]
 pub struct DrawIntervals<'a, T: Real> {
@@ -16,7 +16,7 @@ pub struct DrawIntervals<'a, T: Real> {
     posterior: &'a Posterior<T>,
 }
 
-/// The law of a new observation, given one draw.
+/// The distribution of a new observation, given one draw.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Normal {
     mean: f64,
@@ -32,13 +32,13 @@ impl<'a, T: Real> DrawIntervals<'a, T> {
     /// Half the width of the interval about a prediction that a new observation falls into with
     /// probability `level`.
     pub fn half_width(&self, cell: &[u32], level: f64) -> f64 {
-        let laws: Vec<Normal> =
-            (0..self.posterior.draws().len()).map(|at| self.law(at, cell)).collect();
-        mixture_half_width(&laws, level)
+        let distributions: Vec<Normal> =
+            (0..self.posterior.draws().len()).map(|at| self.distribution(at, cell)).collect();
+        mixture_half_width(&distributions, level)
     }
 
-    /// The law of a new observation of a cell, given one draw.
-    fn law(&self, at: usize, cell: &[u32]) -> Normal {
+    /// The distribution of a new observation of a cell, given one draw.
+    fn distribution(&self, at: usize, cell: &[u32]) -> Normal {
         let Predictor { spec, parameters, .. } = self.predictor;
         let draws = self.posterior.draws();
         let (draw, count) = (&draws[at], draws.len());
@@ -55,7 +55,7 @@ impl<'a, T: Real> DrawIntervals<'a, T> {
                 Row::Known(&row[at * rank..(at + 1) * rank], draw, group, label as usize)
             })
             .collect();
-        // Undoes the scale that draws have where they stand side by side.
+        // Undoes the scale that draws have where they are side by side.
         let scale = match &spec.interaction {
             Interaction::Quadratic(_) => (count as f64).sqrt(),
             Interaction::Cp => (count as f64).powf(1.0 / cell.len() as f64),
@@ -81,16 +81,16 @@ impl<'a, T: Real> DrawIntervals<'a, T> {
             Interaction::Quadratic(kernel) => {
                 for l in 0..rank {
                     for a in 0..cell.len() {
-                        let mut slope = 0.0;
+                        let mut linear = 0.0;
                         for b in (0..cell.len()).filter(|&b| b != a) {
                             let weight = 2.0 * kernel.get(a, b);
-                            slope += weight * moments[b][l].0;
+                            linear += weight * moments[b][l].0;
                             if b < a {
                                 mean += weight * moments[a][l].0 * moments[b][l].0;
                                 variance += weight * weight * moments[a][l].1 * moments[b][l].1;
                             }
                         }
-                        variance += slope * slope * moments[a][l].1;
+                        variance += linear * linear * moments[a][l].1;
                     }
                 }
             }
@@ -99,7 +99,7 @@ impl<'a, T: Real> DrawIntervals<'a, T> {
     }
 }
 
-/// What a draw says of the row of a label.
+/// The row of a label in one draw: known, or distributed as the prior.
 enum Row<'a, T> {
     Known(&'a [T], &'a Draw, usize, usize),
     Unknown(&'a Draw, usize),
@@ -132,22 +132,25 @@ impl<T: Real> Row<'_, T> {
     }
 }
 
-/// How far to go from the mean of a mixture to have so much of it on both sides together.
-fn mixture_half_width(laws: &[Normal], level: f64) -> f64 {
-    let count = laws.len() as f64;
-    let center = laws.iter().map(|law| law.mean).sum::<f64>() / count;
-    let variance = |law: &Normal| (law.mean - center).powi(2) + law.deviation.powi(2);
-    let deviation = (laws.iter().map(variance).sum::<f64>() / count).sqrt();
+/// The half-width of the interval about the mean of a mixture that has the probability `level`.
+fn mixture_half_width(distributions: &[Normal], level: f64) -> f64 {
+    let count = distributions.len() as f64;
+    let center = distributions.iter().map(|distribution| distribution.mean).sum::<f64>() / count;
+    let variance = |distribution: &Normal| {
+        (distribution.mean - center).powi(2) + distribution.deviation.powi(2)
+    };
+    let deviation = (distributions.iter().map(variance).sum::<f64>() / count).sqrt();
     let (mut low, mut high) = (0.0, f64::INFINITY);
     let mut width = normal_quantile(0.5 + 0.5 * level) * deviation;
-    // Newton steps, halved into the bracket where they leave it.
+    // Newton steps, with bisection where they leave the bracket.
     for _ in 0..60 {
-        let (mut covered, mut slope) = (-level, 0.0);
-        for law in laws {
-            for end in [center + width - law.mean, law.mean - center + width] {
-                let z = end / law.deviation;
+        let (mut covered, mut density) = (-level, 0.0);
+        for distribution in distributions {
+            for end in [center + width - distribution.mean, distribution.mean - center + width] {
+                let z = end / distribution.deviation;
                 covered += (normal_distribution(z) - 0.5) / count;
-                slope += (-0.5 * z * z).exp() * INVERSE_ROOT_OF_TAU / law.deviation / count;
+                density +=
+                    (-0.5 * z * z).exp() * INVERSE_ROOT_OF_TAU / distribution.deviation / count;
             }
         }
         if covered < 0.0 {
@@ -155,7 +158,7 @@ fn mixture_half_width(laws: &[Normal], level: f64) -> f64 {
         } else {
             high = width;
         }
-        let next = width - covered / slope;
+        let next = width - covered / density;
         let before = width;
         width = if next > low && next < high {
             next
@@ -197,7 +200,7 @@ fn normal_distribution(z: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Kernel, ModelSpec, Offsets, Parameters, RowPrior};
+    use crate::model::{Biases, GroupPrior, Kernel, ModelSpec, Parameters};
 
     #[test]
     fn the_distribution_function_undoes_the_quantiles() {
@@ -208,20 +211,20 @@ mod tests {
     }
 
     /// Two draws of a model, joined.
-    fn joined(spec: &ModelSpec) -> (ModelSpec, Parameters<f64>, Posterior<f64>) {
+    fn joined(spec: &ModelSpec) -> (ModelSpec, Parameters<f32>, Posterior<f32>) {
         let sizes = [3, 4, 2];
         let kept = (0..2)
             .map(|draw| {
                 let mut point = Parameters::<f32>::random(spec, &sizes, 1.0, draw);
                 point.mean = 0.25 * draw as f64;
                 let mut n = spec.rank;
-                if spec.offsets == Offsets::Modes {
+                if spec.biases == Biases::Modes {
                     n += 1;
                     for (group, rows) in sizes.into_iter().enumerate() {
                         (0..rows).for_each(|label| point.set_bias(group, label, label as f32));
                     }
                 }
-                let prior = RowPrior { means: vec![0.4; n], precisions: vec![2.0; n] };
+                let prior = GroupPrior { means: vec![0.4; n], precisions: vec![2.0; n] };
                 (point, 4.0, vec![prior; 3])
             })
             .collect();
@@ -231,28 +234,34 @@ mod tests {
     #[test]
     fn the_model_is_the_mean_of_its_draws_also_where_labels_are_unknown() {
         for spec in [
-            ModelSpec::quadratic(Kernel::pairwise(3), 3).with_offsets(Offsets::Modes),
-            ModelSpec::cp(3, 2).with_offsets(Offsets::Modes),
+            ModelSpec::quadratic(Kernel::pairwise(3), 3).with_biases(Biases::Modes),
+            ModelSpec::cp(3, 2).with_biases(Biases::Modes),
             ModelSpec::cp(3, 2),
         ] {
             let (wide, parameters, posterior) = joined(&spec);
-            let predictor =
-                Predictor::new(&wide, &parameters).with_strangers(Some(posterior.strangers()));
+            let predictor = Predictor::new(&wide, &parameters)
+                .with_unknown_rows(Some(posterior.unknown_rows()));
             let intervals = DrawIntervals::new(predictor, &posterior);
             for cell in [[0, 1, 1], [2, 3, 0], [UNKNOWN, 1, 1], [UNKNOWN, UNKNOWN, 0]] {
-                let laws = [intervals.law(0, &cell), intervals.law(1, &cell)];
-                let mean = 0.5 * (laws[0].mean + laws[1].mean);
+                let distributions =
+                    [intervals.distribution(0, &cell), intervals.distribution(1, &cell)];
+                let mean = 0.5 * (distributions[0].mean + distributions[1].mean);
                 assert!((predictor.cell(&cell) - mean).abs() < 1e-6, "{cell:?}");
-                let noisy = laws[0].deviation > 0.5 + 1e-9;
-                assert_eq!(noisy, cell.contains(&UNKNOWN), "{cell:?}: {}", laws[0].deviation);
+                let noisy = distributions[0].deviation > 0.5 + 1e-9;
+                assert_eq!(
+                    noisy,
+                    cell.contains(&UNKNOWN),
+                    "{cell:?}: {}",
+                    distributions[0].deviation
+                );
             }
             // Each draw is there as it was.
             let first = Parameters::<f32>::random(&spec, &[3, 4, 2], 1.0, 0);
             let mut known = Predictor::new(&spec, &first).cell(&[2, 1, 0]);
-            if spec.offsets == Offsets::Modes {
+            if spec.biases == Biases::Modes {
                 known += 3.0;
             }
-            assert!((intervals.law(0, &[2, 1, 0]).mean - known).abs() < 1e-6);
+            assert!((intervals.distribution(0, &[2, 1, 0]).mean - known).abs() < 1e-6);
         }
     }
 
@@ -262,12 +271,12 @@ mod tests {
         use quadfill_kernels::streams::{fill_normal, stream};
         const DRAWS: usize = 40_000;
         for spec in [
-            ModelSpec::quadratic(Kernel::pairwise(3), 2).with_offsets(Offsets::Modes),
-            ModelSpec::cp(3, 2).with_offsets(Offsets::Modes),
+            ModelSpec::quadratic(Kernel::pairwise(3), 2).with_biases(Biases::Modes),
+            ModelSpec::cp(3, 2).with_biases(Biases::Modes),
         ] {
             let (wide, parameters, posterior) = joined(&spec);
             let intervals = DrawIntervals::new(Predictor::new(&wide, &parameters), &posterior);
-            let law = intervals.law(0, &[UNKNOWN, UNKNOWN, 1]);
+            let distribution = intervals.distribution(0, &[UNKNOWN, UNKNOWN, 1]);
             let mut point = Parameters::<f64>::zeros(&spec, &[1, 1, 1]);
             let first = Parameters::<f32>::random(&spec, &[3, 4, 2], 1.0, 0);
             for (u, &x) in point.row_mut(2, 0).iter_mut().zip(first.row(2, 1)) {
@@ -290,8 +299,11 @@ mod tests {
             }
             let mean = sum / DRAWS as f64;
             let deviation = (squares / DRAWS as f64 - mean * mean).sqrt();
-            assert!((mean - law.mean).abs() < 5.0 * deviation / (DRAWS as f64).sqrt());
-            assert!((deviation / law.deviation - 1.0).abs() < 0.02, "{deviation} {law:?}");
+            assert!((mean - distribution.mean).abs() < 5.0 * deviation / (DRAWS as f64).sqrt());
+            assert!(
+                (deviation / distribution.deviation - 1.0).abs() < 0.02,
+                "{deviation} {distribution:?}"
+            );
         }
     }
 
@@ -305,8 +317,10 @@ mod tests {
             let (width, center) = (mixture_half_width(&apart, level), 3.5 / 3.0);
             let inside: f64 = apart
                 .iter()
-                .map(|law| {
-                    let at = |x: f64| normal_distribution((x - law.mean) / law.deviation);
+                .map(|distribution| {
+                    let at = |x: f64| {
+                        normal_distribution((x - distribution.mean) / distribution.deviation)
+                    };
                     at(center + width) - at(center - width)
                 })
                 .sum();

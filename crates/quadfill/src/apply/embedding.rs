@@ -1,7 +1,8 @@
 //! One vector of unit length per label, made of its rows in all modes.
 
-use super::predict::Predictor;
 use crate::error::{Error, Result};
+use crate::fitted::{Model, with_numbers};
+use crate::model::Predictor;
 use crate::observations::{Labels, Mode, TextLabels};
 use quadfill_kernels::Real;
 
@@ -25,7 +26,7 @@ pub struct Embeddings {
 }
 
 impl Embeddings {
-    /// Brings vectors to unit length, given one after the other. Vectors of zeros stay as they are.
+    /// Normalises vectors, given one after the other. Zero vectors stay as they are.
     pub fn new(labels: Labels, width: usize, mut vectors: Vec<f64>) -> Result<Self> {
         if width == 0 || vectors.len() != labels.len() * width {
             return Err(Error::ColumnLength {
@@ -88,11 +89,10 @@ pub(super) fn dot(x: &[f64], y: &[f64]) -> f64 {
 
 impl<T: Real> Predictor<'_, T> {
     /// For each label that any mode has, its rows in all modes one after the other, with zeros for
-    /// modes that do not have it, brought to unit length. Modes that share factors give their rows once.
+    /// modes that do not have it, normalised. Modes that share factors give their rows once.
     ///
     /// ```
-    /// use quadfill::apply::Predictor;
-    /// use quadfill::model::{Kernel, ModelSpec, Parameters};
+    /// use quadfill::model::{Kernel, ModelSpec, Parameters, Predictor};
     /// use quadfill::{Labels, Mode};
     /// let spec = ModelSpec::quadratic(Kernel::pairwise(2), 5);
     /// let parameters = Parameters::<f64>::random(&spec, &[2, 2], 1.0, 7);
@@ -102,7 +102,7 @@ impl<T: Real> Predictor<'_, T> {
     /// ];
     /// let words = Predictor::new(&spec, &parameters).embeddings(&modes)?;
     /// assert_eq!((words.labels().len(), words.width()), (3, 10));
-    /// assert_eq!(words.vector(0)[5..], [0.0; 5]); // `a` is no label of the second mode
+    /// assert_eq!(words.vector(0)[5..], [0.0; 5]); // `a` is not a label of the second mode
     /// # Ok::<(), quadfill::Error>(())
     /// ```
     pub fn embeddings(&self, modes: &[Mode]) -> Result<Embeddings> {
@@ -125,5 +125,15 @@ impl<T: Real> Predictor<'_, T> {
             }
         }
         Embeddings::new(Labels::Text(all), width, vectors)
+    }
+}
+
+impl Model {
+    /// For each label that any mode has, its rows in all modes one after the other, normalised; see
+    /// [`Predictor::embeddings`].
+    pub fn embeddings(&self) -> Result<Embeddings> {
+        with_numbers!(&self.numbers, fitted => {
+            fitted.predictor(&self.spec).embeddings(&self.modes)
+        })
     }
 }

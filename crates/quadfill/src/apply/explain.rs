@@ -1,10 +1,12 @@
-//! Where a prediction comes from: its additive parts, and the observations that shaped its rows.
+//! Explanations of a prediction: its additive parts, and the most influential observations.
 
 use serde::Serialize;
 
-use super::predict::{Predictor, UNKNOWN, inner};
-use crate::model::Interaction;
+use crate::error::{Error, Result};
+use crate::fitted::{Model, with_numbers};
+use crate::model::{Interaction, Predictor, UNKNOWN, inner};
 use crate::objective::Objective;
+use crate::observations::Observations;
 use quadfill_kernels::{Real, cholesky};
 
 /// One summand of a prediction.
@@ -64,8 +66,8 @@ impl<T: Real> Predictor<'_, T> {
     /// are [`UNKNOWN`] are left out.
     ///
     /// ```
-    /// use quadfill::apply::{Part, Predictor};
-    /// use quadfill::model::{Kernel, ModelSpec, Parameters};
+    /// use quadfill::apply::Part;
+    /// use quadfill::model::{Kernel, ModelSpec, Parameters, Predictor};
     /// let spec = ModelSpec::quadratic(Kernel::pairwise(3), 2);
     /// let parameters = Parameters::<f64>::random(&spec, &[4, 5, 6], 1.0, 7);
     /// let predictor = Predictor::new(&spec, &parameters);
@@ -80,7 +82,7 @@ impl<T: Real> Predictor<'_, T> {
                 .then(|| self.parameters.row(self.spec.groups[mode], labels[mode] as usize))
         };
         let mut parts = Vec::new();
-        if self.spec.offsets != crate::model::Offsets::None {
+        if self.spec.biases != crate::model::Biases::None {
             parts.push(Part::Mean { value: self.parameters.mean });
         }
         if self.parameters.layout().has_biases() {
@@ -120,21 +122,71 @@ impl<T: Real> Predictor<'_, T> {
     }
 }
 
-/// What a past observation did to a prediction, by way of one of its rows.
+/// A prediction and its summands.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Explanation {
+    /// The prediction.
+    pub prediction: f64,
+    /// Its summands.
+    pub parts: Vec<Part>,
+}
+
+impl Model {
+    /// The summands of a prediction, given one known label per mode in the order of the modes.
+    pub fn explain(&self, labels: &[&str]) -> Result<Explanation> {
+        self.explain_cell(&self.find_cell(labels)?)
+    }
+
+    /// The same for a cell given by label indices.
+    pub fn explain_cell(&self, cell: &[u32]) -> Result<Explanation> {
+        if self.is_sampled() && self.spec.interaction == Interaction::Cp {
+            return Err(Error::Unsupported(
+                "the columns of different draws have nothing to do with each other, so a sampled cp \
+                 model cannot be explained: set `solver` to path"
+                    .to_owned(),
+            ));
+        }
+        with_numbers!(&self.numbers, fitted => {
+            let predictor = fitted.predictor(&self.spec);
+            Ok(Explanation { prediction: predictor.cell(cell), parts: predictor.parts(cell) })
+        })
+    }
+
+    /// For each mode the observations of the cell's label, those with the largest effect on the
+    /// prediction first. `data` are those of the fit.
+    pub fn influences(&self, data: Observations, cell: &[u32]) -> Result<Vec<Vec<Influence>>> {
+        self.refuse_draws(
+            "the influence of single observations is not known for a mean of draws: set `solver` to path",
+        )?;
+        self.refuse_implicit(
+            "the influence of single observations is not known for a model fitted with `implicit`",
+        )?;
+        self.require_labels(cell, None)?;
+        with_numbers!(&self.numbers, fitted => {
+            let problem = self.problem(data)?;
+            let objective = problem.objective(&self.spec, self.summary.penalty);
+            let predictor = fitted.predictor(&self.spec);
+            let modes = 0..self.modes.len();
+            Ok(modes.map(|mode| influences(&objective, predictor, cell, mode)).collect())
+        })
+    }
+}
+
+/// The effect of an observation on a prediction, through one of its rows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Influence {
     /// The observed cell.
     pub cell: Vec<u32>,
     /// What was observed.
     pub value: f64,
-    /// How much of its own prediction the observation decides, from 0 to 1.
+    /// The leverage of the observation on its own prediction, from 0 to 1.
     pub leverage: f64,
     /// By how much the prediction is higher than if the row had been fitted without it, everything
     /// else left as it is.
     pub effect: f64,
 }
 
-/// The past observations of the label of `cell` in `mode`, those with the largest effect on the
+/// The observations of the label of `cell` in `mode`, those with the largest effect on the
 /// prediction of `cell` first.
 ///
 /// The row is taken as the solution of its least squares problem given all other rows, which makes
@@ -142,7 +194,7 @@ pub struct Influence {
 ///
 /// # Panics
 /// If the label is unknown.
-pub fn influences<T: Real>(
+fn influences<T: Real>(
     objective: &Objective<'_, T>,
     predictor: Predictor<'_, T>,
     cell: &[u32],
@@ -158,15 +210,15 @@ pub fn influences<T: Real>(
         predictor.parameters.row(group, label as usize).iter().map(|u| u.to_f64()).collect();
     let feature = |labels: &[u32], at: usize| -> Vec<f64> {
         let context = predictor.context(at, labels);
-        let slope = context.slope.iter().take(rank).zip(&row);
-        slope
+        let jacobian = context.jacobian.iter().take(rank).zip(&row);
+        jacobian
             .map(|(s, u)| s.to_f64() + 2.0 * context.own * u)
             .chain(has_biases.then_some(1.0))
             .collect()
     };
     let mut seen = Vec::new();
     for own in spec.group_modes(group) {
-        let cells = objective.views().view(own).cells(label as usize);
+        let cells = objective.views().mode(own).cells(label as usize);
         let width = cell.len() - 1;
         for (at, value) in cells.values.iter().enumerate() {
             let mut labels = cells.others[at * width..(at + 1) * width].to_vec();
@@ -179,15 +231,12 @@ pub fn influences<T: Real>(
     let m = objective.observations();
     let mut matrix = vec![0.0; n * n];
     let mut step = vec![0.0; n];
-    for j in 0..n {
-        let (ridge, now) = if j < rank {
-            (m * objective.row_penalty(group, label as usize), row[j])
-        } else {
-            let bias = predictor.parameters.bias(group, label as usize).to_f64();
-            (m * objective.bias_penalty(), bias)
-        };
+    let prior = objective.row_prior(group, label as usize);
+    let bias = predictor.parameters.bias(group, label as usize).to_f64();
+    for (j, entry) in row.iter().copied().chain(has_biases.then_some(bias)).enumerate() {
+        let ridge = m * prior.precision(j);
         matrix[j * n + j] = ridge;
-        step[j] = -ridge * now;
+        step[j] = -ridge * prior.excess(j, entry);
     }
     for (x, _, _, weight, residual) in &seen {
         for i in 0..n {
@@ -198,7 +247,7 @@ pub fn influences<T: Real>(
         }
     }
     if !cholesky::factor(&mut matrix, n, n) {
-        // Fewer observations than unknowns and no penalty: nothing is decided by any of them alone.
+        // Fewer observations than unknowns and no penalty: the row is not determined.
         return Vec::new();
     }
     cholesky::solve_factored(&matrix, n, n, &mut step);

@@ -2,18 +2,19 @@
 
 use serde::Serialize;
 
-use super::predict::Predictor;
 use super::top::Order;
+use crate::fitted::{Model, with_numbers};
 use crate::model::Interaction;
+use crate::model::Predictor;
 use quadfill_kernels::Real;
 
-/// How a query vector is made of the rows of the other modes.
+/// How a query vector is computed from the rows of the other modes.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Recipe {
     /// The sum of their first `rank` entries, each times its weight.
     Sum {
-        /// For each other mode that counts, its weight.
+        /// The weight of each other mode that interacts.
         weights: Vec<(usize, f64)>,
     },
     /// The product of their first `rank` entries, entry by entry.
@@ -23,9 +24,9 @@ pub enum Recipe {
     },
 }
 
-/// The vectors of one mode and what to do with them.
+/// The vectors of one mode and how to query them.
 ///
-/// The prediction of a cell is something that depends on its other labels alone, plus the inner
+/// The prediction of a cell is a term that depends on its other labels alone, plus the inner
 /// product of the vector with a query vector: the [`recipe`](Self::recipe) of the other rows and, if
 /// vectors have one more entry than the rank, a 1 for it. So one index of the vectors for the largest
 /// inner product serves every context.
@@ -37,7 +38,7 @@ pub struct Export {
     pub rank: usize,
     /// One vector after the other.
     pub vectors: Vec<f64>,
-    /// How queries are made.
+    /// How to compute a query.
     pub recipe: Recipe,
     /// Whether the largest or the smallest inner product is best.
     pub order: Order,
@@ -47,8 +48,8 @@ impl<T: Real> Predictor<'_, T> {
     /// The vectors of a mode for an index of inner products.
     ///
     /// ```
-    /// use quadfill::apply::{Predictor, Recipe};
-    /// use quadfill::model::{Kernel, ModelSpec, Parameters};
+    /// use quadfill::apply::Recipe;
+    /// use quadfill::model::{Kernel, ModelSpec, Parameters, Predictor};
     /// let spec = ModelSpec::quadratic(Kernel::pairwise(3), 2);
     /// let parameters = Parameters::<f64>::random(&spec, &[4, 5, 6], 1.0, 7);
     /// let export = Predictor::new(&spec, &parameters).export(1);
@@ -79,5 +80,12 @@ impl<T: Real> Predictor<'_, T> {
         };
         let order = Order::of(&self.spec.interaction);
         Export { width: rank + usize::from(extended), rank, vectors, recipe, order }
+    }
+}
+
+impl Model {
+    /// The vectors of a mode for an index of inner products.
+    pub fn export(&self, mode: usize) -> Export {
+        with_numbers!(&self.numbers, fitted => fitted.predictor(&self.spec).export(mode))
     }
 }

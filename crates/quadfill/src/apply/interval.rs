@@ -2,36 +2,39 @@
 
 use rayon::prelude::*;
 
-use super::predict::{Predictor, UNKNOWN};
+use super::draws::DrawIntervals;
 use crate::error::{Error, Result};
+use crate::fitted::{Model, with_numbers};
+use crate::model::{Predictor, UNKNOWN};
 use crate::objective::Objective;
+use crate::observations::Observations;
 use quadfill_kernels::cells::Workspace;
 use quadfill_kernels::{Real, cholesky, sum};
 
 /// Prediction intervals from the normal equations of the rows.
 ///
 /// A prediction errs because observations are noisy and because its rows were learned from noisy ones.
-/// The variance of the noise, `s^2`, is what the residuals leave over their degrees of freedom; the
-/// variance that a row adds is `s^2 x^T A^-1 x`, `A` being the matrix of its normal equations and `x`
-/// what the row is multiplied with. That assumes: noise that is independent, alike everywhere and about
-/// normal; a model that can represent the truth; a fit at its optimum; and errors of the rows of one
-/// cell that are independent of each other.
+/// The variance of the noise, `s^2`, is the weighted sum of squared residuals over their degrees of
+/// freedom; the variance that a row adds is `s^2 x^T A^-1 x`, `A` being the matrix of its normal
+/// equations and `x` the derivative of the prediction in the row. That assumes: noise that is
+/// independent, homoscedastic and about normal; a model that can represent the truth; a fit at its
+/// optimum; and errors of the rows of one cell that are independent of each other.
 #[derive(Debug, Clone)]
 pub struct Intervals<'a, T: Real> {
     predictor: Predictor<'a, T>,
-    /// Of the noise on an observation of weight 1.
+    /// The variance of the noise on an observation of weight 1.
     variance: f64,
-    /// Degrees of freedom that the fit takes up.
+    /// Degrees of freedom that the fit uses.
     freedom: f64,
     /// For each factor matrix the Cholesky factors of its rows' matrices, if they have any.
     factors: Vec<Vec<Option<Box<[f64]>>>>,
 }
 
 impl<'a, T: Real> Intervals<'a, T> {
-    /// Learns from the data that a model was fitted to.
+    /// Estimates the noise from the data that a model was fitted to.
     pub fn new(objective: &Objective<'_, T>, predictor: Predictor<'a, T>) -> Result<Self> {
         let parameters = predictor.parameters;
-        let (rank, n) = (parameters.layout().rank(), parameters.layout().row_unknowns());
+        let n = parameters.layout().row_unknowns();
         let point = objective.point(parameters);
         let size = (n + 1) * (n + 1);
         let m = objective.observations();
@@ -42,17 +45,15 @@ impl<'a, T: Real> Intervals<'a, T> {
                 let segment: &crate::views::Segment = segment;
                 let cells = point.row_cells(objective.views(), segment);
                 let context = point.context(segment.mode);
-                objective.kernels().normal_equations(&context, &cells, workspace, out);
+                objective.backend().normal_equations(&context, &cells, workspace, out);
             };
             let systems = objective.row_sums(group, size, &accumulate);
             let solved: Vec<(Option<Box<[f64]>>, f64)> = systems
                 .par_chunks_exact(size)
                 .enumerate()
                 .map(|(row, system)| {
-                    let ridge = |j: usize| {
-                        let of_row = objective.row_penalty(group, row);
-                        m * if j < rank { of_row } else { objective.bias_penalty() }
-                    };
+                    let prior = objective.row_prior(group, row);
+                    let ridge = |j: usize| m * prior.precision(j);
                     let mut matrix = vec![0.0; n * n];
                     for i in 0..n {
                         matrix[i * n..=i * n + i].copy_from_slice(&system[i * (n + 1)..][..=i]);
@@ -75,14 +76,14 @@ impl<'a, T: Real> Intervals<'a, T> {
             freedom.extend(solved.iter().map(|(_, taken)| *taken));
             factors.push(solved.into_iter().map(|(factor, _)| factor).collect());
         }
-        // Rotations and the like take up rows' freedom but not the data's.
+        // Directions that change no prediction use no degrees of freedom of the data.
         let most = objective.spec().degrees_of_freedom(&objective.views().sizes()) as f64;
         let freedom = sum::ordered_sum(&freedom).min(most);
         let count = objective.views().len() as f64;
         if count <= freedom {
-            return Err(Error::Setting(format!(
-                "{count} observations leave nothing to tell the noise from: the fit takes up {freedom:.0} \
-                 of them, so give more data or a larger penalty"
+            return Err(Error::Unsupported(format!(
+                "{count} observations leave nothing to estimate the noise from: the fit takes up \
+                 {freedom:.0} of them, so give more data or a larger penalty"
             )));
         }
         let squares = objective.data_value(parameters) * m;
@@ -94,13 +95,13 @@ impl<'a, T: Real> Intervals<'a, T> {
         self.variance.sqrt()
     }
 
-    /// How many degrees of freedom the fit takes up.
+    /// The degrees of freedom that the fit uses.
     pub fn degrees_of_freedom(&self) -> f64 {
         self.freedom
     }
 
     /// The standard deviation of a new observation of a cell about its prediction; infinite where a
-    /// label is unknown or not decided by its observations.
+    /// label is unknown or not determined by its observations.
     pub fn deviation(&self, cell: &[u32]) -> f64 {
         let Predictor { spec, parameters, .. } = self.predictor;
         let rank = parameters.layout().rank();
@@ -118,7 +119,7 @@ impl<'a, T: Real> Intervals<'a, T> {
             let row = parameters.row(group, label as usize);
             let mut x = vec![1.0; n];
             for (j, x) in x[..rank].iter_mut().enumerate() {
-                *x = context.slope[j].to_f64() + 2.0 * context.own * row[j].to_f64();
+                *x = context.jacobian[j].to_f64() + 2.0 * context.own * row[j].to_f64();
             }
             let mut solved = x.clone();
             cholesky::solve_factored(factor, n, n, &mut solved);
@@ -132,6 +133,54 @@ impl<'a, T: Real> Intervals<'a, T> {
     pub fn half_width(&self, cell: &[u32], level: f64) -> f64 {
         normal_quantile(0.5 + 0.5 * level) * self.deviation(cell)
     }
+}
+
+impl Model {
+    /// Half the width of the interval about each prediction that a new observation falls into with
+    /// probability `level`, for cells given as one column of label indices per mode.
+    ///
+    /// A sampled model has its draws for that. Any other needs the data that it was fitted to, from
+    /// which it takes the noise and the uncertainty of its rows; see [`Intervals`] for what that assumes.
+    pub fn half_widths(
+        &self,
+        columns: &[&[u32]],
+        level: f64,
+        data: Option<Observations>,
+    ) -> Result<Vec<f64>> {
+        if !(level > 0.0 && level < 1.0) {
+            return Err(Error::Unsupported(format!(
+                "an interval with probability {level} does not exist: choose a number between 0 and 1, \
+                 such as 0.9"
+            )));
+        }
+        self.refuse_implicit("there are no intervals for a model fitted with `implicit`")?;
+        with_numbers!(&self.numbers, fitted => {
+            let predictor = fitted.predictor(&self.spec);
+            if let Some(posterior) = &fitted.posterior {
+                let intervals = DrawIntervals::new(predictor, posterior);
+                return Ok(each_cell(columns, |cell| intervals.half_width(cell, level)));
+            }
+            let Some(data) = data else {
+                return Err(Error::Unsupported(
+                    "intervals need the data that the model was fitted to: give them".to_owned(),
+                ));
+            };
+            let problem = self.problem(data)?;
+            let objective = problem.objective(&self.spec, self.summary.penalty);
+            let intervals = Intervals::new(&objective, predictor)?;
+            Ok(each_cell(columns, |cell| intervals.half_width(cell, level)))
+        })
+    }
+}
+
+fn each_cell(columns: &[&[u32]], width: impl Fn(&[u32]) -> f64 + Sync) -> Vec<f64> {
+    let rows = 0..columns.first().map_or(0, |column| column.len());
+    rows.into_par_iter()
+        .map(|row| {
+            let cell: Vec<u32> = columns.iter().map(|column| column[row]).collect();
+            width(&cell)
+        })
+        .collect()
 }
 
 /// Where the standard normal distribution function has the value `p` (Acklam's approximation, good to

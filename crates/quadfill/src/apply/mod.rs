@@ -1,18 +1,19 @@
 //! What is done with a fitted model, one use per file: predict, evaluate, find the best labels,
-//! explain, export, judge as word vectors, fold in new labels.
+//! explain, certify, export, evaluate as word vectors, fold in new labels, update with more data.
 
 mod analogy;
 mod best;
+mod certify;
 mod context;
 mod draws;
 mod embedding;
-mod evaluate;
 mod explain;
 mod export;
 mod fold_in;
 mod interval;
 mod predict;
 mod ranking;
+mod recommend;
 mod similarity;
 mod top;
 mod update;
@@ -22,13 +23,10 @@ pub use best::Scored;
 pub use context::Context;
 pub use draws::DrawIntervals;
 pub use embedding::Embeddings;
-pub use evaluate::Evaluation;
-pub use explain::{Influence, Part, influences};
+pub use explain::{Explanation, Influence, Part};
 pub use export::{Export, Recipe};
-pub use fold_in::fold_in;
 pub use interval::Intervals;
-pub use predict::{Predictor, UNKNOWN};
 pub use ranking::{KnownCells, Ranking};
+pub use recommend::{ModelRanker, Recommendation};
 pub use similarity::{SimilarityScore, SimilaritySet, spearman};
 pub use top::{Order, Ranker};
-pub use update::update;

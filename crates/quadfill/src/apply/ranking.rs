@@ -1,15 +1,15 @@
-//! How high the right labels come: link prediction and recommendation.
+//! The ranks of correct labels: link prediction and recommendation.
 
 use std::collections::{BTreeMap, HashMap};
 
 use rayon::prelude::*;
 use serde::Serialize;
 
-use super::predict::UNKNOWN;
 use super::top::Ranker;
+use crate::model::UNKNOWN;
 use quadfill_kernels::{Real, sum};
 
-/// How high known labels come among all labels of a mode.
+/// The ranks of known labels among all labels of a mode.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Ranking {
     /// The mean of one over the rank.
@@ -34,11 +34,11 @@ pub struct Ranking {
     pub unknown: usize,
 }
 
-/// How long the lists are that are recommended.
+/// The length of a list of recommendations.
 const BEST: usize = 10;
 
 impl Ranking {
-    /// Several rankings as one: what is a mean over cells or queries stays one.
+    /// Several rankings as one; means over cells or queries are weighted accordingly.
     pub fn together(all: &[Self]) -> Self {
         let mean = |weight: &dyn Fn(&Self) -> usize, value: &dyn Fn(&Self) -> f64| {
             let total: usize = all.iter().map(weight).sum();
@@ -61,7 +61,7 @@ impl Ranking {
     }
 }
 
-/// Labels of one mode by the other labels of their cells.
+/// The known labels of one mode for each query.
 #[derive(Debug, Clone, Default)]
 pub struct KnownCells {
     mode: usize,
@@ -69,7 +69,7 @@ pub struct KnownCells {
 }
 
 impl KnownCells {
-    /// None yet.
+    /// Without any cells.
     pub fn new(mode: usize) -> Self {
         Self { mode, by_query: HashMap::new() }
     }
@@ -103,11 +103,11 @@ impl<T: Real> Ranker<'_, T> {
     /// Ranks the labels of cells, given as one column per mode, among all labels of the ranker's mode.
     ///
     /// The other labels that belong to the same query, among these cells or in `known`, are left out
-    /// of the ranking ("filtered"), so that a right answer never stands behind another one.
+    /// of the ranking ("filtered"), so that a correct answer never lowers the rank of another one.
     ///
     /// ```
-    /// use quadfill::apply::{KnownCells, Predictor, Ranker};
-    /// use quadfill::model::{ModelSpec, Parameters};
+    /// use quadfill::apply::{KnownCells, Ranker};
+    /// use quadfill::model::{ModelSpec, Parameters, Predictor};
     /// let spec = ModelSpec::cp(2, 1);
     /// let mut parameters = Parameters::<f64>::zeros(&spec, &[1, 4]);
     /// parameters.row_mut(0, 0)[0] = 1.0;
@@ -140,7 +140,7 @@ impl<T: Real> Ranker<'_, T> {
             right.sort_unstable();
             right.dedup();
         }
-        let judged: Vec<(Vec<f64>, [f64; 2])> = queries
+        let per_query: Vec<(Vec<f64>, [f64; 2])> = queries
             .par_iter()
             .map(|(query, right)| {
                 let seen = known.of(query);
@@ -163,7 +163,8 @@ impl<T: Real> Ranker<'_, T> {
                 (ranks, [count as f64 / right.len() as f64, gains / ideal])
             })
             .collect();
-        let ranks: Vec<f64> = judged.iter().flat_map(|(ranks, _)| ranks.iter().copied()).collect();
+        let ranks: Vec<f64> =
+            per_query.iter().flat_map(|(ranks, _)| ranks.iter().copied()).collect();
         let mean = |terms: Vec<f64>| sum::ordered_sum(&terms) / terms.len().max(1) as f64;
         let over_ranks = |f: &dyn Fn(f64) -> f64| mean(ranks.iter().map(|&rank| f(rank)).collect());
         let up_to = |most: f64| over_ranks(&|rank| f64::from(u8::from(rank <= most)));
@@ -173,8 +174,8 @@ impl<T: Real> Ranker<'_, T> {
             hits_at_1: up_to(1.0),
             hits_at_3: up_to(3.0),
             hits_at_10: up_to(10.0),
-            recall_at_10: mean(judged.iter().map(|(_, list)| list[0]).collect()),
-            ndcg_at_10: mean(judged.iter().map(|(_, list)| list[1]).collect()),
+            recall_at_10: mean(per_query.iter().map(|(_, list)| list[0]).collect()),
+            ndcg_at_10: mean(per_query.iter().map(|(_, list)| list[1]).collect()),
             count: ranks.len(),
             queries: queries.len(),
             unknown,

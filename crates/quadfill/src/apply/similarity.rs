@@ -1,10 +1,10 @@
-//! How well the angles between vectors agree with what people find similar.
+//! How well the angles between vectors agree with human similarity ratings.
 
 use serde::Serialize;
 
 use super::embedding::Embeddings;
 
-/// Pairs of words and how similar people find them.
+/// Pairs of words with human similarity ratings.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SimilaritySet {
     /// Where they come from.
@@ -22,12 +22,12 @@ pub struct SimilarityScore {
     pub pairs: usize,
     /// Those of which both words have vectors.
     pub known: usize,
-    /// The correlation of ranks over them, where there are enough.
+    /// The rank correlation over them, where there are enough.
     pub spearman: Option<f64>,
 }
 
 impl Embeddings {
-    /// Compares the cosines of pairs of words with the similarities that people gave.
+    /// Compares the cosines of pairs of words with human similarity ratings.
     ///
     /// ```
     /// use quadfill::Labels;
@@ -74,7 +74,7 @@ pub fn spearman(x: &[f64], y: &[f64]) -> Option<f64> {
     (sizes > 0.0).then(|| product(&x, &y) / sizes.sqrt())
 }
 
-/// Ranks less their mean.
+/// Ranks minus their mean.
 fn centred_ranks(numbers: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..numbers.len()).collect();
     order.sort_by(|&i, &j| numbers[i].total_cmp(&numbers[j]));

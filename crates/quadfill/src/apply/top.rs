@@ -7,12 +7,12 @@ use serde::Serialize;
 
 use super::best::{Best, Scored};
 use super::context::Context;
-use super::predict::Predictor;
-use crate::model::{Interaction, Kernel};
-use quadfill_kernels::scan::{QueryBatch, RowPanels, Sift};
-use quadfill_kernels::{AlignedVec, Kernels, Real};
+use crate::model::Interaction;
+use crate::model::Predictor;
+use quadfill_kernels::scan::{QueryBatch, RowPanels, ScoreSink};
+use quadfill_kernels::{AlignedVec, Backend, Real};
 
-/// Rows that one thread scans at a time, and rows whose scores are kept at hand.
+/// Rows that one thread scans at a time, and rows whose scores are buffered.
 const UNIT: usize = 16 * 1024;
 const BLOCK: usize = 512;
 /// Labels kept besides those asked for: the last digits of a scan in the model's precision may
@@ -32,12 +32,7 @@ pub enum Order {
 impl Order {
     /// Lowest for models of distances (`transe`), highest for all others.
     pub fn of(interaction: &Interaction) -> Self {
-        match interaction {
-            Interaction::Quadratic(kernel) if *kernel == Kernel::transe(kernel.modes()) => {
-                Self::Lowest
-            }
-            _ => Self::Highest,
-        }
+        if interaction.predicts_distances() { Self::Lowest } else { Self::Highest }
     }
 
     fn sign(self) -> f64 {
@@ -55,8 +50,8 @@ impl Order {
 /// share it as a product of matrices. Ties go to the label that comes first.
 ///
 /// ```
-/// use quadfill::apply::{Predictor, Ranker};
-/// use quadfill::model::{Kernel, ModelSpec, Parameters};
+/// use quadfill::apply::Ranker;
+/// use quadfill::model::{Kernel, ModelSpec, Parameters, Predictor};
 /// let spec = ModelSpec::quadratic(Kernel::pairwise(3), 4);
 /// let parameters = Parameters::<f32>::random(&spec, &[10, 1000, 5], 1.0, 7);
 /// let predictor = Predictor::new(&spec, &parameters);
@@ -72,12 +67,12 @@ pub struct Ranker<'a, T: Real> {
     predictor: Predictor<'a, T>,
     mode: usize,
     order: Order,
-    /// The labels to choose from, rising; all of them if there is no list.
+    /// The labels to choose from, ascending; all labels if there is no list.
     candidates: Option<Vec<u32>>,
     rows: Cow<'a, [T]>,
     /// What each row adds to its scores, sign of the order included.
     offsets: Option<Vec<T>>,
-    kernels: Kernels,
+    backend: Backend,
 }
 
 impl<'a, T: Real> Ranker<'a, T> {
@@ -85,9 +80,9 @@ impl<'a, T: Real> Ranker<'a, T> {
     pub fn new(predictor: Predictor<'a, T>, mode: usize) -> Self {
         let rows = Cow::Borrowed(predictor.parameters.mode_factors(mode));
         let order = Order::of(&predictor.spec.interaction);
-        let kernels = Kernels::detect();
+        let backend = Backend::detect();
         let mut ranker =
-            Self { predictor, mode, order, candidates: None, rows, offsets: None, kernels };
+            Self { predictor, mode, order, candidates: None, rows, offsets: None, backend };
         ranker.weigh();
         ranker
     }
@@ -123,7 +118,7 @@ impl<'a, T: Real> Ranker<'a, T> {
         self.rows.len() / self.predictor.parameters.layout().stride()
     }
 
-    /// Whether there is none.
+    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -146,7 +141,7 @@ impl<'a, T: Real> Ranker<'a, T> {
     fn query(&self, given: &[u32]) -> Context<T> {
         let mut context = self.predictor.context(self.mode, given);
         if self.order == Order::Lowest {
-            for s in context.slope.iter_mut() {
+            for s in context.jacobian.iter_mut() {
                 *s = -*s;
             }
         }
@@ -154,9 +149,9 @@ impl<'a, T: Real> Ranker<'a, T> {
     }
 
     /// The `k` best labels for a cell whose other labels are `given` (that of the wanted mode is not
-    /// looked at), but none of `excluded`, which must rise. Fewer where there are no more.
+    /// used), but none of `excluded`, which must be ascending. Fewer if there are no more.
     pub fn top(&self, given: &[u32], k: usize, excluded: &[u32]) -> Vec<Scored> {
-        let query = self.query(given).slope;
+        let query = self.query(given).jacobian;
         let keep = k.saturating_add(SPARE).min(self.len());
         let parts: Vec<Best> = (0..self.len().div_ceil(UNIT))
             .into_par_iter()
@@ -179,8 +174,8 @@ impl<'a, T: Real> Ranker<'a, T> {
         self.finish(given, k, keep, parts.into_iter())
     }
 
-    /// Hands out the scores of some rows in the precision of the model, without the constant, higher
-    /// ones better.
+    /// Calls `see` with the scores of some rows in the precision of the model, without the constant; higher
+    /// ones are better.
     fn for_each_score(
         &self,
         query: &[T],
@@ -193,7 +188,7 @@ impl<'a, T: Real> Ranker<'a, T> {
         for first in rows.step_by(BLOCK) {
             let scores = &mut scores[..BLOCK.min(end - first)];
             let block = &self.rows[first * stride..(first + scores.len()) * stride];
-            self.kernels.row_scores(block, stride, query, T::ZERO, scores);
+            self.backend.row_scores(block, stride, query, T::ZERO, scores);
             match &self.offsets {
                 Some(offsets) => {
                     for (i, (score, offset)) in scores.iter().zip(&offsets[first..]).enumerate() {
@@ -224,7 +219,7 @@ impl<'a, T: Real> Ranker<'a, T> {
         let rank = self.predictor.spec.rank;
         let mut queries = AlignedVec::zeros(given.len() * rank);
         for (query, given) in queries.chunks_exact_mut(rank).zip(given) {
-            query.copy_from_slice(&self.query(given).slope[..rank]);
+            query.copy_from_slice(&self.query(given).jacobian[..rank]);
         }
         let queries = QueryBatch::new(&queries, rank);
         let keep = k.saturating_add(SPARE).min(self.len());
@@ -247,7 +242,7 @@ impl<'a, T: Real> Ranker<'a, T> {
                     stride,
                     offsets: self.offsets.as_ref().map(|offsets| &offsets[first..end]),
                 };
-                self.kernels.sift_batch(&queries, panels, &mut sieve);
+                self.backend.scan_batch(&queries, panels, &mut sieve);
                 sieve.best
             })
             .collect();
@@ -290,12 +285,12 @@ impl<'a, T: Real> Ranker<'a, T> {
         best
     }
 
-    /// The place of a label among all but the `excluded` ones (which must rise; the label itself is
-    /// never excluded): 1 is the best, and labels with equal scores share the mean of their places.
+    /// The rank of a label among all but the `excluded` ones (which must be ascending; the label itself is
+    /// never excluded): 1 is the best, and labels with equal scores share the mean of their ranks.
     ///
     /// ```
-    /// use quadfill::apply::{Predictor, Ranker};
-    /// use quadfill::model::{ModelSpec, Parameters};
+    /// use quadfill::apply::Ranker;
+    /// use quadfill::model::{ModelSpec, Parameters, Predictor};
     /// let spec = ModelSpec::cp(2, 1);
     /// let mut parameters = Parameters::<f64>::zeros(&spec, &[1, 4]);
     /// parameters.row_mut(0, 0)[0] = 1.0;
@@ -308,14 +303,14 @@ impl<'a, T: Real> Ranker<'a, T> {
     /// ```
     ///
     /// # Panics
-    /// If the label is none of the candidates.
+    /// If the label is not one of the candidates.
     pub fn rank_of(&self, given: &[u32], label: u32, excluded: &[u32]) -> f64 {
         self.ranks_of(given, &[label], excluded)[0]
     }
 
-    /// The places of several labels, none of which stands in the way of another if it is excluded.
+    /// The ranks of several labels; excluded ones do not affect the others.
     pub(super) fn ranks_of(&self, given: &[u32], labels: &[u32], excluded: &[u32]) -> Vec<f64> {
-        let query = self.query(given).slope;
+        let query = self.query(given).jacobian;
         let mut scores = Vec::with_capacity(self.len());
         self.for_each_score(&query, 0..self.len(), |_, score| scores.push(score));
         let row_of = |label: u32| match &self.candidates {
@@ -355,13 +350,13 @@ struct Sieve<'r, 'a, T: Real> {
     best: Vec<Best>,
 }
 
-impl<T: Real> Sift<T> for Sieve<'_, '_, T> {
+impl<T: Real> ScoreSink<T> for Sieve<'_, '_, T> {
     #[inline]
-    fn floor(&self, query: usize) -> T {
+    fn threshold(&self, query: usize) -> T {
         self.floors[query]
     }
 
-    fn see(&mut self, query: usize, row: usize, score: T) {
+    fn push(&mut self, query: usize, row: usize, score: T) {
         let label = self.ranker.label(self.first + row);
         if self.excluded[query].binary_search(&label).is_ok() {
             return;

@@ -1,64 +1,58 @@
-//! Learning on from a model.
+//! Continuing the fit of a model with more data.
 
-use super::fold_in::{fold_in, refuse_draws};
 use crate::error::Result;
-use crate::file::Model;
-use crate::observations::Observations;
-use crate::solve::{
-    FitConfig, KernelChoice, Observer, Progress, ProgressNotes, RankChoice, Solver, Stage, resume,
-};
-use quadfill_kernels::Real;
+use crate::fitted::{About, InModel, Model, Numbers};
+use crate::model::{ModelKind, Parameters};
+use crate::observations::{ExtendedModes, Observations};
+use crate::solve::{Choice, FitConfig, NoObserver, Observer, Rank, Solver, fit_from};
 
-/// Fits a model to more data, old and new together, from where it is: the same penalty and offsets,
-/// alternating least squares until the objective stops falling.
-///
-/// `model` already has the labels of `data` (see [`Model::grown`]); new ones begin where
-/// [`fold_in`] puts them.
-pub fn update<T: Real>(
-    mut model: Model<T>,
-    data: Observations<T>,
-    is_new: &[Vec<bool>],
-    observer: &mut dyn Observer<T>,
-) -> Result<Model<T>> {
-    refuse_draws(&model)?;
-    let before = &model.notes.config;
-    if is_new.iter().flatten().any(|&new| new) && before.implicit.is_none() {
-        model = fold_in(model, &data, is_new)?;
+impl Model {
+    /// Fits the model to more data, old and new together, from where it is: the same penalty and
+    /// biases, alternating least squares until the objective stops decreasing. New labels begin
+    /// where [`fold_in`](Self::fold_in) puts them.
+    pub fn update(&self, data: Observations) -> Result<Self> {
+        self.update_with(data, &mut NoObserver)
     }
-    let notes = &model.notes;
-    let config = FitConfig {
-        model: model.spec.clone(),
-        offsets: Some(model.spec.offsets),
-        solver: Solver::Als,
-        penalty: Some(notes.penalty),
-        sweeps: None,
-        rank: RankChoice::Given,
-        kernel: KernelChoice::Given,
-        ..notes.config.clone()
-    };
-    let progress = Progress {
-        notes: ProgressNotes {
-            stage: Stage::Solve,
-            spec: model.spec.clone(),
-            step: 0,
-            sweeps: 0,
-            lambda_max: notes.penalty,
-            objective: f64::MAX,
-            quiet: 0,
-            path: Vec::new(),
-            candidates: Vec::new(),
-            trials: Vec::new(),
-            seconds: 0.0,
-            sampler: None,
-        },
-        parameters: model.parameters,
-        best: None,
-        draws: None,
-    };
-    let count = data.len();
-    let fit = resume(data, &config, progress, observer)?;
-    let (bins, value, places) = (notes.bins.clone(), notes.value.clone(), notes.places.clone());
-    let mut updated = Model::new(fit, model.modes, bins, value, count, &config);
-    updated.notes.places = places;
-    Ok(updated)
+
+    /// The same with an observer.
+    pub fn update_with(&self, data: Observations, observer: &mut dyn Observer) -> Result<Self> {
+        self.refuse_draws(
+            "a mean of draws cannot be updated: fit all data again, or set `solver` to path",
+        )?;
+        let (extended, data) = ExtendedModes::new(&self.modes, &self.spec.groups, data)?;
+        let data = data.with_source(self.source.clone());
+        let is_new = extended.new_labels();
+        let mut model = self.extended(&extended);
+        let has_new = is_new.iter().flatten().any(|&new| new);
+        if has_new && self.summary.config.implicit.is_none() {
+            model.solve_new_rows(&data, &is_new)?;
+        }
+        // The kernel is the one that was found, if it was learned.
+        let given = FitConfig::for_spec(&model.spec);
+        let config = FitConfig {
+            model: ModelKind::of(&model.spec.interaction),
+            rank: Rank::Fixed(model.spec.rank),
+            ties: given.ties,
+            biases: Choice::Fixed(model.spec.biases),
+            solver: Solver::Als,
+            penalty: Choice::Fixed(self.summary.penalty),
+            sweeps: None,
+            ..self.summary.config.clone()
+        };
+        match model.numbers {
+            Numbers::F32(fitted) => go_on(data, &config, fitted.parameters, observer),
+            Numbers::F64(fitted) => go_on(data, &config, fitted.parameters, observer),
+        }
+    }
+}
+
+fn go_on<T: InModel>(
+    data: Observations,
+    config: &FitConfig,
+    parameters: Parameters<T>,
+    observer: &mut dyn Observer,
+) -> Result<Model> {
+    let about = About::of(&data);
+    let fit = fit_from(data, config, parameters, observer)?;
+    Ok(about.model(config, fit))
 }

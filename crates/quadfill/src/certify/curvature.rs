@@ -4,14 +4,14 @@ use crate::model::{Interaction, Parameters, each_row, rotate_to_principal_axes};
 use crate::objective::Objective;
 use quadfill_kernels::{Real, lanczos};
 
-/// Lanczos steps to see how large curvature gets, and to find the smallest.
+/// Lanczos steps to estimate the largest curvature, and to find the smallest.
 const SCALE_STEPS: usize = 20;
 const STEPS: usize = 200;
 
 /// An estimate of the smallest eigenvalue of the Hessian among directions that change the model.
 ///
 /// Rotating all rows together changes no prediction of a quadratic model, so these `R (R - 1) / 2`
-/// flat directions are taken out. In principal axes they are orthogonal: the one that turns column
+/// flat directions are projected out. In principal axes they are orthogonal: the one that turns column
 /// `i` into column `j` has squared length `s_i + s_j`, with `s` the squared column norms.
 pub(crate) fn smallest<T: Real>(
     objective: &Objective<'_, T>,
@@ -36,8 +36,8 @@ pub(crate) fn smallest<T: Real>(
             *o = -h - rotations * t;
         }
     };
-    let ends = lanczos::ends(unknowns, SCALE_STEPS, seed, |v, out| apply(v, out, 0.0));
-    // Far beyond the other end, rotations cannot be taken for the smallest curvature.
+    let ends = lanczos::extremes(unknowns, SCALE_STEPS, seed, |v, out| apply(v, out, 0.0));
+    // Shifted far beyond the other end, rotations cannot be mistaken for the smallest curvature.
     let far = ends.map_or(1.0, |ends| ends.smallest.abs().max(ends.largest.abs()));
     let found = lanczos::largest(unknowns, 1, STEPS, seed, |v, out| apply(v, out, 2.0 * far));
     found.values.first().map_or(f64::NAN, |value| -value)

@@ -1,10 +1,10 @@
 //! How far a fit is from the global optimum over **all** ranks.
 //!
-//! A quadratic model sees its factors only through `X = U U^T`, and the objective is convex in `X`
+//! A quadratic model depends on its factors only through `X = U U^T`, and the objective is convex in `X`
 //! and the biases `b` together. With
 //!
 //! ```text
-//! S  = (2/m) * sum over observations of w_t (pred_t - y_t) A_t + diag(row penalty + quartic slope) + C
+//! S  = (2/m) * sum over observations of w_t (pred_t - y_t) A_t + diag(row penalty + quartic gradient) + C
 //! L  = diag(row penalty)
 //! mu = a lower bound on the smallest eigenvalue of L^-1/2 S L^-1/2
 //! nu = max(0, -mu)
@@ -25,29 +25,29 @@
 //! ```
 //!
 //! It covers each term of the objective: weights are in `S` and `F`; penalties per row are `L`; the
-//! quartic penalty `lambda2 max(0, sqrt(X_ii) - sqrt(alpha))^4` is convex in `X_ii`, with the slope
+//! quartic penalty `lambda2 max(0, sqrt(X_ii) - sqrt(alpha))^4` is convex in `X_ii`, with the derivative
 //! `2 lambda2 max(0, |u| - sqrt(alpha))^3 / |u|`; `C` is positive semidefinite and linear in `X`. Biases
 //! are part of what is certified. The mean is not: it is fixed before the fit, and the certificate
-//! speaks of the problem with that mean. Any symmetric kernel will do, and shared factor matrices.
-//! Without a penalty (`lambda = 0`) the bound is `F(U, b)` itself, which says all there is to say
-//! where the data are fitted exactly.
+//! is for the problem with that mean. It holds for any symmetric kernel and for shared factor matrices.
+//! Without a penalty (`lambda = 0`) the bound is `F(U, b)` itself, which is tight where the data are
+//! fitted exactly.
 //!
-//! **The certificate speaks of the objective, not of the truth.** With few observations the optimum
+//! **The certificate is about the objective, not about the truth.** With few observations the optimum
 //! over all ranks is a wrong tensor, and the best fit of a small rank is the right one although its
 //! gap is large.
 //!
 //! Residuals are taken in double precision whatever the precision of the fit, and nothing here
-//! knows how the point was found.
+//! depends on how the point was found.
 
 mod curvature;
-mod slope;
+mod gradient;
 mod smallest;
 mod verdict;
 
 pub use verdict::Outcome;
 
-pub(crate) use slope::Slope;
-pub(crate) use smallest::descent;
+pub(crate) use gradient::GradientMatrix;
+pub(crate) use smallest::escape_directions;
 
 use serde::{Deserialize, Serialize};
 
@@ -60,12 +60,12 @@ use smallest::Smallest;
 /// Columns shorter than this, relative to the longest, do not count.
 const NEGLIGIBLE: f64 = 1e-6;
 
-/// What to look at besides the gap.
+/// What to compute besides the gap.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CertifyOptions {
-    /// Whether to look for the smallest curvature, which costs some hundred gradients.
+    /// Whether to estimate the smallest curvature, which costs a few hundred Hessian-vector products.
     pub curvature: bool,
-    /// Decides where eigenvalue searches start.
+    /// The random seed of the eigenvalue searches.
     pub seed: u64,
 }
 
@@ -80,8 +80,8 @@ pub struct Certificate {
     pub relative_gap: f64,
     /// An estimate of the smallest eigenvalue of `L^-1/2 S L^-1/2`; at the optimum it is 0.
     pub lambda_min: f64,
-    /// A number that this eigenvalue is not below, with probability `confidence`; `None` if none
-    /// could be found.
+    /// A lower bound on this eigenvalue, with probability `confidence`; `None` where none is needed, without
+    /// a penalty, or none could be found.
     pub lambda_min_bound: Option<f64>,
     /// 1 where the bound is certain.
     pub confidence: f64,
@@ -90,15 +90,16 @@ pub struct Certificate {
     /// An estimate of the smallest curvature, rotations aside, where it was asked for.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub curvature_min: Option<f64>,
-    /// How many columns the factors need.
+    /// The numerical rank of the factors.
     pub rank: usize,
     /// How many columns they have.
     pub columns: usize,
-    /// The largest squared row norm over the mean one: 1 when all rows are alike.
-    pub incoherence: f64,
-    /// The longest row.
+    /// The largest squared row norm over the mean one: 1 when all rows are equally long.
+    #[serde(alias = "incoherence")]
+    pub coherence: f64,
+    /// The norm of the longest row.
     pub largest_row_norm: f64,
-    /// What follows.
+    /// The conclusion.
     pub outcome: Outcome,
     /// The same in words.
     pub verdict: String,
@@ -109,20 +110,20 @@ pub struct Certificate {
 /// ```
 /// use quadfill::certify::{CertifyOptions, certify};
 /// use quadfill::model::{Kernel, ModelSpec};
-/// use quadfill::solve::{FitConfig, Silent, fit};
-/// use quadfill::views::Views;
-/// use quadfill::{Labels, Mode, Observations, OnDuplicate};
+/// use quadfill::objective::Problem;
+/// use quadfill::solve::{Choice, NoObserver, fit};
+/// use quadfill::{FitConfig, Labels, Mode, Observations, OnDuplicate};
 ///
 /// let modes = vec![Mode::new("a", Labels::range(2)), Mode::new("b", Labels::range(2))];
 /// let indices = vec![vec![0, 0, 1], vec![0, 1, 0]];
 /// let data = Observations::new(modes, indices, vec![1.0, 2.0, 3.0], None, OnDuplicate::Error)?;
-/// let mut config = FitConfig::new(ModelSpec::quadratic(Kernel::pairwise(2), 2));
-/// config.penalty = Some(0.1);
+/// let mut config = FitConfig::for_spec(&ModelSpec::quadratic(Kernel::pairwise(2), 2));
+/// config.penalty = Choice::Fixed(0.1);
 /// config.tolerance = 1e-14;
-/// let fit = fit(data.clone(), &config, &mut Silent)?;
+/// let fit = fit::<f64>(data.clone(), &config, &mut NoObserver)?;
 ///
-/// let views = Views::new(data);
-/// let objective = config.objective(&views, &fit.spec, fit.penalty)?;
+/// let problem = Problem::new(data, &fit.spec, &config.terms(), None)?;
+/// let objective = problem.objective(&fit.spec, fit.penalty);
 /// let certificate = certify(&objective, &fit.parameters, &CertifyOptions::default())?;
 /// assert!(certificate.relative_gap < 1e-6, "{}", certificate.verdict);
 /// # Ok::<(), quadfill::Error>(())
@@ -132,25 +133,30 @@ pub fn certify<T: Real>(
     parameters: &Parameters<T>,
     options: &CertifyOptions,
 ) -> Result<Certificate> {
-    if objective.has_zeros() {
-        return Err(Error::Setting(
-            "no certificate is known where cells that were not observed count as zeros: leave \
-             --implicit out for one"
+    if objective.has_implicit() {
+        return Err(Error::Unsupported(
+            "no certificate is known where unobserved cells count as zeros: fit without `implicit` for \
+             one"
                 .to_owned(),
         ));
     }
-    let slope = Slope::new(objective, parameters).ok_or_else(no_certificate)?;
+    let matrix = GradientMatrix::new(objective, parameters).ok_or_else(no_certificate)?;
     let others = objective.penalties(parameters);
-    let value = slope.data.data() + others.penalty + others.incoherence + others.perturbation;
+    let value = matrix.data.data() + others.penalty + others.row_norms + others.perturbation;
     let columns = parameters.layout().rank();
-    let smallest = Smallest::new(&slope, columns, options.seed);
-    let along = slope.along_point(parameters, others.perturbation);
-    let (gradient_norm, weighted_gradient) = gradient_norms(objective, parameters, &slope);
-
-    let slack = bias_slack(objective, parameters, &slope);
     let penalised = objective.penalty() > 0.0;
+    // Without a penalty the gap is the objective itself, whatever the eigenvalue is.
+    let smallest = if penalised {
+        Smallest::new(&matrix, columns, options.seed)
+    } else {
+        Smallest::estimated(&matrix, options.seed)
+    };
+    let along = matrix.along_point(parameters, others.perturbation);
+    let (gradient_norm, weighted_gradient) = gradient_norms(objective, parameters, &matrix);
+
+    let slack = bias_slack(objective, parameters, &matrix);
     let nu = if penalised { (-smallest.bound).max(0.0) } else { f64::INFINITY };
-    // Sums of numbers of this size are known to about this much.
+    // The rounding error of sums of numbers of this size.
     let rounding = 64.0 * f64::EPSILON * (value + along.abs());
     let bound = (along + slack + nu * value) / (1.0 + nu) + rounding;
     let gap = if bound.is_finite() { bound.clamp(0.0, value) } else { value };
@@ -172,7 +178,7 @@ pub fn certify<T: Real>(
             .then(|| curvature::smallest(objective, parameters, options.seed)),
         rank,
         columns,
-        incoherence: rows.incoherence(),
+        coherence: rows.coherence(),
         largest_row_norm: rows.largest,
         outcome: Outcome::NotConverged,
         verdict: String::new(),
@@ -185,14 +191,14 @@ pub fn certify<T: Real>(
 
 /// Whether there is a certificate for this kind of objective.
 pub(crate) fn can_be_certified<T: Real>(objective: &Objective<'_, T>) -> bool {
-    objective.spec().interaction != Interaction::Cp && !objective.has_zeros()
+    objective.spec().interaction != Interaction::Cp && !objective.has_implicit()
 }
 
 fn no_certificate() -> Error {
-    Error::Setting(
-        "no certificate exists for CP: its objective is no convex function of anything that is known, \
-         so how far a fit is from the global optimum cannot be told; fit a quadratic model \
-         (--model pairwise) for one"
+    Error::Unsupported(
+        "no certificate exists for CP: its objective is not a convex function of anything known, so \
+         the distance to the global optimum cannot be bounded; fit a quadratic model, such as \
+         pairwise, for one"
             .to_owned(),
     )
 }
@@ -201,12 +207,12 @@ fn no_certificate() -> Error {
 fn gradient_norms<T: Real>(
     objective: &Objective<'_, T>,
     parameters: &Parameters<T>,
-    slope: &Slope<'_, '_, T>,
+    matrix: &GradientMatrix<'_, '_, T>,
 ) -> (f64, f64) {
     let mut gradient = parameters.zeros_like();
     objective.gradient_into(parameters, &mut gradient);
     let (mut plain, mut weighted) = (Vec::new(), Vec::new());
-    let mut scales = slope.scales.iter();
+    let mut scales = matrix.scales.iter();
     for (group, label) in each_row(gradient.layout().rows()) {
         let square = squared_norm(gradient.row(group, label));
         plain.push(square + gradient.bias(group, label).to_f64().powi(2));
@@ -215,24 +221,24 @@ fn gradient_norms<T: Real>(
     (sum::ordered_sum(&plain).sqrt(), sum::ordered_sum(&weighted))
 }
 
-/// The most that better biases could gain: `sum of g^2 / (4 lambda_b)`.
+/// An upper bound on the gain from better biases: `sum of g^2 / (4 lambda_b)`.
 fn bias_slack<T: Real>(
     objective: &Objective<'_, T>,
     parameters: &Parameters<T>,
-    slope: &Slope<'_, '_, T>,
+    matrix: &GradientMatrix<'_, '_, T>,
 ) -> f64 {
     if !parameters.layout().has_biases() {
         return 0.0;
     }
     let ridge = objective.bias_penalty();
-    let mut slopes = slope.data.bias_slopes();
-    for ((group, label), g) in each_row(parameters.layout().rows()).zip(&mut slopes) {
+    let mut gradient = matrix.data.bias_gradient();
+    for ((group, label), g) in each_row(parameters.layout().rows()).zip(&mut gradient) {
         *g += 2.0 * ridge * parameters.bias(group, label).to_f64();
     }
-    sum::dot(&slopes, &slopes) / (4.0 * ridge)
+    sum::dot(&gradient, &gradient) / (4.0 * ridge)
 }
 
-/// How long the rows are.
+/// The norms of the rows.
 struct RowNorms {
     largest: f64,
     mean_square: f64,
@@ -247,7 +253,7 @@ impl RowNorms {
         Self { largest: norms.iter().copied().fold(0.0, f64::max), mean_square }
     }
 
-    fn incoherence(&self) -> f64 {
+    fn coherence(&self) -> f64 {
         if self.mean_square > 0.0 { self.largest * self.largest / self.mean_square } else { 1.0 }
     }
 }

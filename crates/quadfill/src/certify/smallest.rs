@@ -1,10 +1,10 @@
-//! How negative the scaled slope can be: an estimate, and a bound that cannot be missed.
+//! The smallest eigenvalue of the scaled gradient: an estimate, and a rigorous lower bound.
 //!
 //! A Lanczos residual says that some eigenvalue is near, not that none is lower. For few rows a
-//! Cholesky factorization settles it; for many, what a random start must have seen does, with a
-//! probability that is stated.
+//! Cholesky factorization proves the bound; for many, the bound holds with a stated probability over the
+//! random start.
 
-use super::slope::Slope;
+use super::gradient::GradientMatrix;
 use quadfill_kernels::{Real, dense, lanczos};
 
 /// Up to this many rows, all modes stacked, the bound is certain.
@@ -13,10 +13,10 @@ const DENSE_LIMIT: usize = 4000;
 const STEPS: usize = 300;
 const STEPS_ON_LARGE_DATA: usize = 40;
 const LARGE_DATA: usize = 1_000_000;
-/// The chance that the bound is wrong, for each end of the spectrum.
+/// The probability that the bound is wrong, for each end of the spectrum.
 const MISSED: f64 = 1e-9;
 
-/// The smallest eigenvalue of the scaled slope.
+/// The smallest eigenvalue of the scaled gradient.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Smallest {
     pub(crate) estimate: f64,
@@ -26,23 +26,33 @@ pub(crate) struct Smallest {
 }
 
 impl Smallest {
-    pub(crate) fn new<T: Real>(slope: &Slope<'_, '_, T>, rank: usize, seed: u64) -> Self {
-        if slope.rows() <= DENSE_LIMIT {
-            Self::certain(slope, rank, seed)
+    pub(crate) fn new<T: Real>(
+        gradient: &GradientMatrix<'_, '_, T>,
+        rank: usize,
+        seed: u64,
+    ) -> Self {
+        if gradient.rows() <= DENSE_LIMIT {
+            Self::certain(gradient, rank, seed)
         } else {
-            Self::probable(slope, rank, seed)
+            Self::probable(gradient, rank, seed)
         }
     }
 
-    fn certain<T: Real>(slope: &Slope<'_, '_, T>, rank: usize, seed: u64) -> Self {
-        let n = slope.rows();
-        let lowest = descent(slope, 1, seed);
-        let matrix = slope.dense_scaled();
+    /// The estimate alone, where the gap does not depend on a bound.
+    pub(crate) fn estimated<T: Real>(gradient: &GradientMatrix<'_, '_, T>, seed: u64) -> Self {
+        let lowest = escape_directions(gradient, 1, seed);
+        let estimate = lowest.values.first().map_or(f64::NEG_INFINITY, |value| -value);
+        Self { estimate, bound: f64::NEG_INFINITY, confidence: 1.0 }
+    }
+
+    fn certain<T: Real>(gradient: &GradientMatrix<'_, '_, T>, rank: usize, seed: u64) -> Self {
+        let n = gradient.rows();
+        let Self { estimate, .. } = Self::estimated(gradient, seed);
+        let matrix = gradient.dense_scaled();
         let trace: f64 = (0..n).map(|i| matrix[i * n + i].abs()).sum();
         let size = trace / n as f64;
-        let estimate = lowest.values.first().map_or(f64::NEG_INFINITY, |value| -value);
         let mut margin = 1e-12 * (size + estimate.abs());
-        // Lanczos may have missed the end by more than its tolerance: step back until it holds.
+        // Lanczos may have missed the smallest eigenvalue: lower the bound until it holds.
         while margin.is_finite() && margin > 0.0 {
             let mut shifted = matrix.clone();
             for i in 0..n {
@@ -50,7 +60,7 @@ impl Smallest {
             }
             let sum: f64 = (0..n).map(|i| shifted[i * n + i]).sum();
             if dense::cholesky(&mut shifted, n) {
-                let rounding = 2.0 * (n + 1) as f64 * f64::EPSILON * sum + slope.rounding(rank);
+                let rounding = 2.0 * (n + 1) as f64 * f64::EPSILON * sum + gradient.rounding(rank);
                 return Self { estimate, bound: estimate - margin - rounding, confidence: 1.0 };
             }
             margin *= 10.0;
@@ -58,38 +68,39 @@ impl Smallest {
         Self { estimate, bound: f64::NEG_INFINITY, confidence: 1.0 }
     }
 
-    fn probable<T: Real>(slope: &Slope<'_, '_, T>, rank: usize, seed: u64) -> Self {
-        let n = slope.rows();
-        let ends = lanczos::ends(n, steps(slope), seed, |v, out| slope.apply_scaled(v, out));
+    fn probable<T: Real>(gradient: &GradientMatrix<'_, '_, T>, rank: usize, seed: u64) -> Self {
+        let n = gradient.rows();
+        let ends =
+            lanczos::extremes(n, steps(gradient), seed, |v, out| gradient.apply_scaled(v, out));
         let bound = ends.as_ref().and_then(|ends| ends.lower_bound(n, MISSED));
         Self {
             estimate: ends.map_or(f64::NEG_INFINITY, |ends| ends.smallest),
-            bound: bound.map_or(f64::NEG_INFINITY, |bound| bound - slope.rounding(rank)),
+            bound: bound.map_or(f64::NEG_INFINITY, |bound| bound - gradient.rounding(rank)),
             confidence: 1.0 - 2.0 * MISSED,
         }
     }
 }
 
-fn steps<T: Real>(slope: &Slope<'_, '_, T>) -> usize {
-    if slope.data.cells() > LARGE_DATA { STEPS_ON_LARGE_DATA } else { STEPS }
+fn steps<T: Real>(gradient: &GradientMatrix<'_, '_, T>) -> usize {
+    if gradient.data.cells() > LARGE_DATA { STEPS_ON_LARGE_DATA } else { STEPS }
 }
 
 /// The `wanted` directions in which the objective falls fastest as a column is added: eigenpairs of
-/// minus the scaled slope, largest first, as they are without the scaling. Where a value is not
-/// positive there is no way down.
-pub(crate) fn descent<T: Real>(
-    slope: &Slope<'_, '_, T>,
+/// minus the scaled gradient, largest first, with the scaling undone. Where a value is not
+/// positive there is no descent direction.
+pub(crate) fn escape_directions<T: Real>(
+    gradient: &GradientMatrix<'_, '_, T>,
     wanted: usize,
     seed: u64,
-) -> lanczos::Ritz {
-    let mut found = lanczos::largest(slope.rows(), wanted, steps(slope), seed, |v, out| {
-        slope.apply_scaled(v, out);
+) -> lanczos::RitzPairs {
+    let mut found = lanczos::largest(gradient.rows(), wanted, steps(gradient), seed, |v, out| {
+        gradient.apply_scaled(v, out);
         for o in out {
             *o = -*o;
         }
     });
     for x in &mut found.vectors {
-        x.iter_mut().zip(&slope.scales).for_each(|(x, scale)| *x *= scale);
+        x.iter_mut().zip(&gradient.scales).for_each(|(x, scale)| *x *= scale);
     }
     found
 }

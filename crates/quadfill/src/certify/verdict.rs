@@ -1,4 +1,4 @@
-//! What a certificate comes to, in words.
+//! The verdict of a certificate, in words.
 
 use serde::{Deserialize, Serialize};
 
@@ -53,12 +53,12 @@ impl Outcome {
             ),
             Self::HigherRank => format!(
                 "the objective could be lower by at most {gap:.3e} ({:.2} % of it) at a higher \
-                 rank{chance}; that is no statement about the truth, which a small rank may be closer to",
+                 rank{chance}; that is not a statement about the truth, which a small rank may be closer to",
                 100.0 * relative_gap
             ),
             Self::NotConverged => format!(
                 "not converged: the objective could be lower by at most {gap:.3e} ({:.2} % of it){chance}; \
-                 more sweeps or a smaller tolerance would tell how much of it is real",
+                 more sweeps or a smaller tolerance would show how much of it is real",
                 100.0 * relative_gap
             ),
         }

@@ -1,18 +1,20 @@
-//! `model.json`: what the tensors mean, and the checks that they can mean it.
+//! `model.json`: the description of the tensors, and its checks.
 
 use serde::{Deserialize, Serialize};
 
+use super::DAMAGED;
 use super::labels::Kind;
-use super::{ModelNotes, tensors};
-use crate::model::{Interaction, ModelSpec, Offsets};
-use crate::observations::{Binning, Mode};
+use super::older::OldDescription;
+use crate::fitted::{FitSummary, Model};
+use crate::model::{Biases, ModelSpec, check_stored_spec, tensors};
+use crate::observations::{Binning, Labels, Mode, Source};
 
-/// Says that a file is ours.
+/// Identifies the file format.
 pub(super) const FORMAT: &str = "quadfill-model";
-/// Goes up when an older version could not read the file rightly.
-pub(super) const VERSION: u32 = 2;
-/// What a model without draws is written as: all that it needs.
-const PLAIN_VERSION: u32 = 1;
+/// Incremented when an older version could not read the file correctly.
+const VERSION: u32 = 3;
+/// The last version with settings and bins in their older form.
+const LAST_OLD_VERSION: u32 = 2;
 
 /// The part of `model.json` that every version has.
 #[derive(Debug, Deserialize)]
@@ -24,41 +26,47 @@ struct Header {
 /// All of `model.json`.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Description {
-    format: String,
-    version: u32,
+    pub(super) format: String,
+    pub(super) version: u32,
     pub(super) spec: ModelSpec,
-    modes: Vec<ModeEntry>,
-    pub(super) notes: ModelNotes,
+    pub(super) modes: Vec<ModeEntry>,
+    pub(super) source: Source,
+    pub(super) summary: FitSummary,
 }
 
-/// A mode: where its labels and its numbers are.
+/// A mode: its labels and the names of its tensors.
 #[derive(Debug, Serialize, Deserialize)]
-struct ModeEntry {
-    name: String,
+pub(super) struct ModeEntry {
+    pub(super) name: String,
     labels: Kind,
-    count: usize,
+    pub(super) count: usize,
     factors: String,
     biases: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) bins: Option<Binning>,
 }
 
 impl Description {
-    pub(super) fn new(spec: &ModelSpec, modes: &[Mode], notes: &ModelNotes) -> Self {
-        let modes = modes.iter().zip(&spec.groups);
+    pub(super) fn new(model: &Model) -> Self {
+        let Model { spec, modes, source, summary, .. } = model;
+        let entries = modes.iter().zip(&spec.groups).map(|(mode, &group)| ModeEntry {
+            name: mode.name.clone(),
+            labels: Kind::of(&mode.labels),
+            count: mode.labels.len(),
+            factors: tensors::factors_name("", group),
+            biases: (spec.biases == Biases::Modes).then(|| tensors::biases_name("", group)),
+            bins: mode.bins,
+        });
+        let mut summary = summary.clone();
+        // The same fit gives the same bytes, however long it took.
+        summary.path.iter_mut().for_each(|point| point.seconds = 0.0);
         Self {
             format: FORMAT.to_owned(),
-            version: if notes.draws.is_some() { VERSION } else { PLAIN_VERSION },
+            version: VERSION,
             spec: spec.clone(),
-            modes: modes
-                .map(|(mode, &group)| ModeEntry {
-                    name: mode.name.clone(),
-                    labels: Kind::of(&mode.labels),
-                    count: mode.labels.len(),
-                    factors: tensors::factors_name("", group),
-                    biases: (spec.offsets == Offsets::Modes)
-                        .then(|| tensors::biases_name("", group)),
-                })
-                .collect(),
-            notes: notes.clone(),
+            modes: entries.collect(),
+            source: source.clone(),
+            summary,
         }
     }
 
@@ -71,53 +79,52 @@ impl Description {
     /// Reads and checks; the version first, because the rest may have changed with it.
     pub(super) fn parse(bytes: &[u8]) -> Result<Self, String> {
         let broken = |error: serde_json::Error| {
-            format!(
-                "this is not the description of a model, {error}: the file is damaged, fit the model again or take a sound copy"
-            )
+            format!("this is not the description of a model, {error}: {DAMAGED}")
         };
-        check_header(&serde_json::from_slice(bytes).map_err(broken)?)?;
-        let description: Self = serde_json::from_slice(bytes).map_err(broken)?;
-        description.check()?;
+        let header: Header = serde_json::from_slice(bytes).map_err(broken)?;
+        check_header(&header)?;
+        let description: Self = if header.version <= LAST_OLD_VERSION {
+            let old: OldDescription = serde_json::from_slice(bytes).map_err(broken)?;
+            old.into_description()?
+        } else {
+            serde_json::from_slice(bytes).map_err(broken)?
+        };
+        description.check().map_err(|reason| format!("{reason}: {DAMAGED}"))?;
         Ok(description)
     }
 
     fn check(&self) -> Result<(), String> {
-        let sizes = self.sizes();
-        check_spec(&self.spec, &sizes)?;
-        let config = &self.notes.config.model;
-        check_spec(config, &sizes).map_err(|reason| format!("in the settings, {reason}"))?;
-        // The names are for other readers; ours must agree with them.
-        for (mode, &group) in self.modes.iter().zip(&self.spec.groups) {
-            let biases =
-                (self.spec.offsets == Offsets::Modes).then(|| tensors::biases_name("", group));
+        let Self { spec, modes, summary, .. } = self;
+        check_stored_spec(spec, &self.sizes())?;
+        if modes.len() != spec.modes() {
+            return Err(format!("there are {} modes instead of {}", modes.len(), spec.modes()));
+        }
+        let unlabelled: Vec<Mode> =
+            modes.iter().map(|mode| Mode::new(&mode.name, Labels::range(0))).collect();
+        let config = &summary.config;
+        let settings = config.check().and_then(|()| config.spec(&unlabelled));
+        settings.map_err(|error| format!("its settings are invalid, {error}"))?;
+        // The names are for other readers; they must agree with ours.
+        for (mode, &group) in modes.iter().zip(&spec.groups) {
+            let biases = (spec.biases == Biases::Modes).then(|| tensors::biases_name("", group));
             if mode.factors != tensors::factors_name("", group) || mode.biases != biases {
                 return Err(format!(
-                    "the tensors of mode `{}` are not those of its factor matrix {group}: \
-                     the file is damaged, fit the model again or take a sound copy",
+                    "the tensors of mode `{}` are not those of its factor matrix {group}",
                     mode.name
                 ));
             }
+            if let Some(bins) = &mode.bins
+                && !bins.is_valid()
+            {
+                return Err(format!("the bins of mode `{}` are invalid", mode.name));
+            }
         }
-        if !["f32", "f64"].contains(&self.notes.precision.as_str()) {
-            return Err(format!(
-                "the precision `{}` is neither f32 nor f64: the file is damaged, fit the model again or take a sound copy",
-                self.notes.precision
-            ));
+        match summary.draws {
+            Some(draws) if draws == 0 || !spec.rank.is_multiple_of(draws) => {
+                Err(format!("{} columns cannot be divided among {draws} draws", spec.rank))
+            }
+            _ => Ok(()),
         }
-        if self
-            .notes
-            .draws
-            .is_some_and(|draws| !self.spec.rank.is_multiple_of(draws.max(1)) || draws == 0)
-        {
-            return Err(format!(
-                "{} columns cannot be shared out among the draws: the file is damaged, fit the model again or take a sound copy",
-                self.spec.rank
-            ));
-        }
-        for bins in &self.notes.bins {
-            check_bins(bins, &self.modes)?;
-        }
-        Ok(())
     }
 
     /// The number of labels of each mode.
@@ -127,82 +134,26 @@ impl Description {
 
     /// What the labels of each mode are, and how many.
     pub(super) fn label_kinds(&self) -> Vec<(Kind, usize)> {
-        let modes = self.modes.iter();
-        modes.map(|mode| (mode.labels, mode.count)).collect()
-    }
-
-    /// The name of each mode.
-    pub(super) fn into_names(self) -> Vec<String> {
-        self.modes.into_iter().map(|mode| mode.name).collect()
+        self.modes.iter().map(|mode| (mode.labels, mode.count)).collect()
     }
 }
 
 fn check_header(header: &Header) -> Result<(), String> {
     if header.format != FORMAT {
         return Err(format!(
-            "its format is `{}` and not `{FORMAT}`: give a model that `quadfill fit` wrote",
+            "its format is `{}` and not `{FORMAT}`: give a model that Quadfill saved",
             header.format
         ));
     }
-    check_version(header.version, VERSION)
-}
-
-/// Refuses versions that this program cannot know.
-pub(super) fn check_version(version: u32, known: u32) -> Result<(), String> {
-    if version > known {
+    let version = header.version;
+    if version > VERSION {
         return Err(format!(
             "it was written by a newer version of Quadfill (format {version}, this one knows up to \
-             {known}): upgrade Quadfill to open it"
+             {VERSION}): upgrade Quadfill to open it"
         ));
     }
     if version == 0 {
-        return Err("there is no format version 0: the file is damaged, fit the model again or take a sound copy".to_owned());
+        return Err(format!("there is no format version 0: {DAMAGED}"));
     }
     Ok(())
-}
-
-/// Checks a model that came from a file, where nothing can be taken for granted: everything else
-/// relies on factor matrices being numbered from 0 without gaps.
-pub(super) fn check_spec(spec: &ModelSpec, sizes: &[usize]) -> Result<(), String> {
-    let damaged = |what: &str| {
-        Err(format!("{what}: the file is damaged, fit the model again or take a sound copy"))
-    };
-    let modes = spec.groups.len();
-    if !(2..=8).contains(&modes) {
-        return damaged(&format!("the model has {modes} modes instead of 2 to 8"));
-    }
-    let mut matrices = 0;
-    for &group in &spec.groups {
-        if group > matrices {
-            return damaged(&format!("there is no factor matrix {group}"));
-        }
-        matrices = matrices.max(group + 1);
-    }
-    if let Interaction::Quadratic(kernel) = &spec.interaction
-        && kernel.modes() != modes
-    {
-        return damaged(&format!(
-            "the kernel is for {} modes but the model has {modes}",
-            kernel.modes()
-        ));
-    }
-    if let Err(error) = spec.check(sizes) {
-        return damaged(&error.to_string());
-    }
-    match sizes.iter().find(|&&size| size >= u32::MAX as usize) {
-        Some(size) => damaged(&format!("a mode cannot have {size} labels")),
-        None => Ok(()),
-    }
-}
-
-fn check_bins(bins: &Binning, modes: &[ModeEntry]) -> Result<(), String> {
-    let known = modes.iter().any(|mode| mode.name == bins.mode);
-    let sound = bins.origin.is_finite() && bins.width.is_finite() && bins.width > 0.0;
-    if known && sound && bins.count != Some(0) {
-        return Ok(());
-    }
-    Err(format!(
-        "the bins of mode `{}` make no sense: the file is damaged, fit the model again or take a sound copy",
-        bins.mode
-    ))
 }

@@ -1,17 +1,18 @@
-//! What draws have besides their factors, as tensors with a line for each draw:
+//! What draws have besides their factors, as tensors with one row per draw:
 //!
 //! ```text
 //! draws.noise              (draws)             precision of the noise
 //! draws.mean               (draws)             the global mean
 //! draws.biases.0, ..       (draws x labels)    where there are biases
-//! draws.row_means.0, ..    (draws x columns)   what rows have in common, the bias last
+//! draws.row_means.0, ..    (draws x columns)   prior means of the rows, the bias last
 //! draws.row_precisions.0, ..
 //! ```
 
 use safetensors::tensor::SafeTensors;
 
-use super::tensors::{Tensor, vector};
-use crate::model::{Draw, ModelSpec, Offsets, RowPrior};
+use super::DAMAGED;
+use crate::model::tensors::{Tensor, vector};
+use crate::model::{Biases, Draw, GroupPrior, ModelSpec};
 
 const NOISE: &str = "draws.noise";
 const MEAN: &str = "draws.mean";
@@ -50,14 +51,14 @@ pub(super) fn collect(draws: &[Draw]) -> Vec<(String, Tensor)> {
     tensors
 }
 
-/// Reads what [`collect`] made for a model of so many draws, checking each tensor against it.
+/// Reads what [`collect`] made for a model of this many draws, checking each tensor.
 pub(super) fn read(
     file: &SafeTensors<'_>,
     spec: &ModelSpec,
     sizes: &[usize],
     count: usize,
 ) -> Result<Vec<Draw>, String> {
-    let has_biases = spec.offsets == Offsets::Modes;
+    let has_biases = spec.biases == Biases::Modes;
     let unknowns = spec.rank / count + usize::from(has_biases);
     let noise = vector(file, NOISE, &[count])?;
     let mean = vector(file, MEAN, &[count])?;
@@ -77,13 +78,13 @@ pub(super) fn read(
         let precisions = vector(file, &precisions_name(group), &[count, unknowns])?;
         let lines = means.chunks(unknowns).zip(precisions.chunks(unknowns));
         for (draw, (means, precisions)) in draws.iter_mut().zip(lines) {
-            let prior = RowPrior { means: means.to_vec(), precisions: precisions.to_vec() };
+            let prior = GroupPrior { means: means.to_vec(), precisions: precisions.to_vec() };
             draw.priors.push(prior);
         }
     }
     let precisions = draws.iter().flat_map(|draw| draw.priors.iter().flat_map(|p| &p.precisions));
     if draws.iter().map(|draw| &draw.noise).chain(precisions).any(|&p| p <= 0.0) {
-        return Err("a draw has a precision that is not above zero: the file is damaged, fit the model again or take a sound copy".to_owned());
+        return Err(format!("a draw has a precision that is not above zero: {DAMAGED}"));
     }
     Ok(draws)
 }

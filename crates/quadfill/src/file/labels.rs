@@ -8,15 +8,16 @@ use std::io::Write;
 
 use serde::{Deserialize, Serialize};
 
+use super::DAMAGED;
 use crate::observations::{Labels, Mode, TextLabels};
 
 /// What the labels of a mode are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Kind {
-    /// Whole numbers, rising.
+    /// Whole numbers, ascending.
     Integers,
-    /// Texts.
+    /// Text.
     Text,
 }
 
@@ -65,9 +66,7 @@ pub(super) fn parse(bytes: &[u8], modes: &[(Kind, usize)]) -> Result<Vec<Labels>
         Ok(all)
     } else {
         let expected: usize = modes.iter().map(|&(_, count)| count).sum();
-        Err(format!(
-            "there are more lines than the {expected} labels of the model: the file is damaged, fit the model again or take a sound copy"
-        ))
+        Err(format!("there are more lines than the {expected} labels of the model: {DAMAGED}"))
     }
 }
 
@@ -117,14 +116,11 @@ impl<'a> Lines<'a> {
         match serde_json::from_slice::<(usize, L)>(line) {
             Ok((found, label)) if mode == found => Ok(label),
             Ok(_) => Err(self.damaged(&format!("a label of mode {mode} was expected"))),
-            Err(_) => Err(self.damaged("this is no label of the expected kind")),
+            Err(_) => Err(self.damaged("this is not a label of the expected kind")),
         }
     }
 
     fn damaged(&self, what: &str) -> String {
-        format!(
-            "line {}: {what}: the file is damaged, fit the model again or take a sound copy",
-            self.number
-        )
+        format!("line {}: {what}: {DAMAGED}", self.number)
     }
 }

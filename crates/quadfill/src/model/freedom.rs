@@ -1,20 +1,20 @@
-//! How many numbers of a model are really free.
+//! The number of free parameters of a model.
 
-use super::{Interaction, Kernel, ModelSpec, Offsets};
+use super::{Biases, Interaction, Kernel, ModelSpec};
 
 impl ModelSpec {
-    /// The number of free parameters for data with `sizes` labels per mode: all numbers less the
-    /// directions that change no prediction.
+    /// The number of free parameters for data with `sizes` labels per mode: all parameters minus
+    /// the directions that change no prediction.
     ///
     /// For a quadratic model those are, for each connected part of the interacting modes, the
     /// rotations `R (R - 1) / 2` (or all `R^2` linear maps where the part has neither an odd cycle
     /// nor a diagonal entry, as in matrix factorization), and translations by `c_a` with `K c = 0`
-    /// (any `c` where fitted biases absorb them). For CP they are the scales of the columns.
+    /// (any `c` where fitted biases absorb them). For CP they are the scalings of the columns.
     pub fn degrees_of_freedom(&self, sizes: &[usize]) -> usize {
         let rows = self.group_sizes(sizes);
         let rank = self.rank;
-        let biases: usize = if self.offsets == Offsets::Modes { rows.iter().sum() } else { 0 };
-        let mean = usize::from(self.offsets != Offsets::None);
+        let biases: usize = if self.biases == Biases::Modes { rows.iter().sum() } else { 0 };
+        let mean = usize::from(self.biases != Biases::None);
         let (numbers, gauge) = match &self.interaction {
             Interaction::Cp => {
                 let columns = rows.iter().sum::<usize>() * rank;
@@ -25,7 +25,7 @@ impl ModelSpec {
                     .filter(|&g| self.group_modes(g).any(|mode| kernel.involves(mode)))
                     .collect();
                 let columns = active.iter().map(|&g| rows[g]).sum::<usize>() * rank;
-                let shifts = if self.offsets == Offsets::Modes {
+                let shifts = if self.biases == Biases::Modes {
                     active.len()
                 } else {
                     self.shift_nullity(kernel, &active)
@@ -34,11 +34,11 @@ impl ModelSpec {
             }
         };
         // A constant can move between the mean and each set of biases.
-        let constants = if self.offsets == Offsets::Modes { rows.len() } else { 0 };
+        let constants = if self.biases == Biases::Modes { rows.len() } else { 0 };
         (numbers + biases + mean).saturating_sub(gauge + constants)
     }
 
-    /// Linear maps of the rows that leave every inner product of interacting modes alone.
+    /// The dimension of the linear maps of the rows that preserve all inner products of interacting modes.
     fn linear_gauge(&self, kernel: &Kernel, active: &[usize]) -> usize {
         let rank = self.rank;
         let mut side: Vec<Option<bool>> = vec![None; self.group_count()];

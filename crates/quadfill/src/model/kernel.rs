@@ -24,7 +24,7 @@ impl Kernel {
     /// From rows; must be square, symmetric, finite and not all zero.
     pub fn new(rows: &[Vec<f64>]) -> Result<Self> {
         let modes = rows.len();
-        let bad = |what: String| Err(Error::Setting(format!("the kernel {what}")));
+        let bad = |what: String| Err(Error::setting(format!("the kernel {what}")));
         if !(2..=8).contains(&modes) {
             return bad(format!("has {modes} rows: give one per mode, 2 to 8"));
         }
@@ -72,8 +72,8 @@ impl Kernel {
             let mut numbers = Vec::new();
             for word in row.split([' ', ',', '\t']).filter(|word| !word.is_empty()) {
                 numbers.push(word.parse().map_err(|_| {
-                    Error::Setting(format!(
-                        "`{word}` in the kernel is not a number: write it as \"0 .5 .5; .5 0 .5; .5 .5 0\""
+                    Error::setting(format!(
+                        "{word} in the kernel is not a number: write it as \"0 .5 .5; .5 0 .5; .5 .5 0\""
                     ))
                 })?);
             }
@@ -97,8 +97,8 @@ impl Kernel {
         let mut rows = vec![vec![0.0; modes]; modes];
         for &(a, b) in pairs {
             if a >= modes || b >= modes || a == b {
-                return Err(Error::Setting(format!(
-                    "the pair {}-{} is none of {modes} modes: pairs are written as 1-2,1-3",
+                return Err(Error::setting(format!(
+                    "the pair {}-{} is not a pair of {modes} modes: write pairs as 1-2,1-3",
                     a + 1,
                     b + 1
                 )));
@@ -135,7 +135,7 @@ impl Kernel {
         self.entries[a * self.modes + b]
     }
 
-    /// Every entry that is not below the diagonal, as row and column.
+    /// The entries on and above the diagonal, as row and column.
     pub fn distinct_entries(&self) -> Vec<(usize, usize)> {
         (0..self.modes).flat_map(|a| (a..self.modes).map(move |b| (a, b))).collect()
     }
@@ -151,14 +151,14 @@ impl Kernel {
         changed
     }
 
-    /// The same for rows that are `1 / scales[a]` times as long in mode `a`.
+    /// The equivalent kernel for rows scaled by `1 / scales[a]` in mode `a`.
     #[must_use]
     pub(crate) fn scaled(&self, scales: &[f64]) -> Self {
-        // The scales first: their product is the same both ways round, so the kernel stays symmetric.
+        // The scales first: their product commutes, so the kernel stays exactly symmetric.
         Self::from_fn(self.modes, |a, b| scales[a] * scales[b] * self.get(a, b))
     }
 
-    /// The root of the sum of all squared entries.
+    /// The Frobenius norm.
     pub(crate) fn norm(&self) -> f64 {
         self.entries.iter().map(|k| k * k).sum::<f64>().sqrt()
     }
@@ -168,8 +168,8 @@ impl Kernel {
         (0..self.modes).any(|a| self.get(a, a) != 0.0)
     }
 
-    /// Whether a mode takes part at all.
-    pub fn involves(&self, mode: usize) -> bool {
+    /// Whether a mode interacts with any mode.
+    pub(crate) fn involves(&self, mode: usize) -> bool {
         (0..self.modes).any(|b| self.get(mode, b) != 0.0)
     }
 }
@@ -205,7 +205,7 @@ mod tests {
         for (text, reason) in [
             ("0 1; 2 0", "not symmetric: entry (2, 1) is 2 but (1, 2) is 1"),
             ("0 1; 1", "has 1 numbers in row 2 instead of 2"),
-            ("0 x; 1 0", "`x` in the kernel is not a number"),
+            ("0 x; 1 0", "x in the kernel is not a number"),
             ("0 0; 0 0", "is all zero"),
             ("1", "has 1 rows"),
             ("0 inf; inf 0", "not a finite number"),

@@ -1,25 +1,35 @@
-//! What is fitted: how the rows picked by a cell make a number, and the numbers themselves.
+//! Models: how the rows of a cell determine its prediction, and the parameters.
 
+mod evaluation;
 mod freedom;
 mod kernel;
+mod kind;
+mod negatives;
 mod parameters;
 mod posterior;
+mod predictor;
 mod principal;
+pub(crate) mod tensors;
 
+pub use evaluation::Evaluation;
 pub use kernel::Kernel;
+pub use kind::ModelKind;
 pub(crate) use parameters::each_row;
 pub use parameters::{Layout, Parameters};
-pub use posterior::{Draw, Posterior, RowPrior, Strangers};
+pub(crate) use posterior::UnknownLabelRows;
+pub use posterior::{Draw, GroupPrior, Posterior};
+pub(crate) use predictor::inner;
+pub use predictor::{Predictor, UNKNOWN};
 pub(crate) use principal::{keep_principal, rotate_to_principal_axes, with_columns};
 
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 
-/// The most columns that factors may have.
-pub const MOST_COLUMNS: usize = 4096;
+/// The maximum number of columns of the factors.
+pub(crate) const MAX_COLUMNS: usize = 4096;
 
-/// How the rows of a cell make its prediction.
+/// How the rows of a cell determine its prediction.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Interaction {
@@ -29,10 +39,10 @@ pub enum Interaction {
     Cp,
 }
 
-/// What is added to the interaction.
+/// The mean and the biases that are added to the interaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Offsets {
+pub enum Biases {
     /// Nothing.
     None,
     /// The mean of the data, fixed before the fit.
@@ -41,32 +51,72 @@ pub enum Offsets {
     Modes,
 }
 
-/// A model without its numbers.
+/// A model without its parameters.
 ///
 /// ```
-/// use quadfill::model::{Kernel, ModelSpec, Offsets};
+/// use quadfill::model::{Kernel, ModelSpec, Biases};
 /// let spec = ModelSpec::quadratic(Kernel::pairwise(3), 5);
 /// // 600 rows of 5 numbers, less the rotations that change nothing.
 /// assert_eq!(spec.degrees_of_freedom(&[200, 200, 200]), 2990);
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ModelSpec {
-    /// How rows make predictions.
+    /// How rows determine predictions.
     pub interaction: Interaction,
     /// How many columns each factor matrix has.
     pub rank: usize,
     /// What is added to the interaction.
-    pub offsets: Offsets,
+    #[serde(alias = "offsets")]
+    pub biases: Biases,
     /// For each mode the factor matrix it uses: `[0, 1, 2]` when none is shared, `[0, 1, 0]` when
     /// the first and the third mode share theirs.
     pub groups: Vec<usize>,
 }
 
+/// Checks a model that was read from a file: everything else relies on
+/// factor matrices being numbered from 0 without gaps.
+pub(crate) fn check_stored_spec(
+    spec: &ModelSpec,
+    sizes: &[usize],
+) -> std::result::Result<(), String> {
+    let modes = spec.groups.len();
+    if !(2..=8).contains(&modes) {
+        return Err(format!("the model has {modes} modes instead of 2 to 8"));
+    }
+    let mut matrices = 0;
+    for &group in &spec.groups {
+        if group > matrices {
+            return Err(format!("there is no factor matrix {group}"));
+        }
+        matrices = matrices.max(group + 1);
+    }
+    if let Interaction::Quadratic(kernel) = &spec.interaction
+        && kernel.modes() != modes
+    {
+        return Err(format!(
+            "the kernel is for {} modes but the model has {modes}",
+            kernel.modes()
+        ));
+    }
+    if let Err(error) = spec.check(sizes) {
+        return Err(error.to_string());
+    }
+    match sizes.iter().find(|&&size| size >= u32::MAX as usize) {
+        Some(size) => Err(format!("a mode cannot have {size} labels")),
+        None => Ok(()),
+    }
+}
+
 impl ModelSpec {
-    /// A quadratic model without offsets or shared factors.
+    /// A model of an interaction for this many modes, without biases or shared factors.
+    pub fn new(interaction: Interaction, modes: usize, rank: usize) -> Self {
+        Self { interaction, rank, biases: Biases::None, groups: (0..modes).collect() }
+    }
+
+    /// A quadratic model without biases or shared factors.
     pub fn quadratic(kernel: Kernel, rank: usize) -> Self {
-        let groups = (0..kernel.modes()).collect();
-        Self { interaction: Interaction::Quadratic(kernel), rank, offsets: Offsets::None, groups }
+        let modes = kernel.modes();
+        Self::new(Interaction::Quadratic(kernel), modes, rank)
     }
 
     /// The kernel, where the model has one.
@@ -85,20 +135,19 @@ impl ModelSpec {
         }
     }
 
-    /// A CP model without offsets or shared factors.
+    /// A CP model without biases or shared factors.
     pub fn cp(modes: usize, rank: usize) -> Self {
-        let groups = (0..modes).collect();
-        Self { interaction: Interaction::Cp, rank, offsets: Offsets::None, groups }
+        Self::new(Interaction::Cp, modes, rank)
     }
 
-    /// The same with other offsets.
+    /// The same with other biases.
     #[must_use]
-    pub fn with_offsets(mut self, offsets: Offsets) -> Self {
-        self.offsets = offsets;
+    pub fn with_biases(mut self, biases: Biases) -> Self {
+        self.biases = biases;
         self
     }
 
-    /// The same with other rank.
+    /// The same with another rank.
     #[must_use]
     pub fn with_rank(mut self, rank: usize) -> Self {
         self.rank = rank;
@@ -156,14 +205,14 @@ impl ModelSpec {
 
     /// Checks the model against data with `sizes` labels per mode.
     pub fn check(&self, sizes: &[usize]) -> Result<()> {
-        if self.rank == 0 || self.rank > MOST_COLUMNS {
-            return Err(Error::Setting(format!(
-                "rank {} is out of range: choose 1 to {MOST_COLUMNS}",
+        if self.rank == 0 || self.rank > MAX_COLUMNS {
+            return Err(Error::setting(format!(
+                "`rank` is {}: it must be from 1 to {MAX_COLUMNS}",
                 self.rank
             )));
         }
         if self.modes() != sizes.len() {
-            return Err(Error::Setting(format!(
+            return Err(Error::setting(format!(
                 "the model is for {} modes but the data have {}",
                 self.modes(),
                 sizes.len()
@@ -173,9 +222,7 @@ impl ModelSpec {
             let mut rows = self.group_modes(group).map(|mode| sizes[mode]);
             let first = rows.next().unwrap_or(0);
             if rows.any(|size| size != first) {
-                return Err(Error::Setting(
-                    "modes that share factors must have the same labels".to_owned(),
-                ));
+                return Err(Error::setting("modes that share factors must have the same labels"));
             }
         }
         Ok(())

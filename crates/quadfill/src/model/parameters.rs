@@ -1,19 +1,19 @@
-//! The numbers of a model, in one flat vector.
+//! The parameters of a model, in one flat vector.
 
 use std::ops::Range;
 
-use super::{ModelSpec, Offsets};
+use super::{Biases, ModelSpec};
 use quadfill_kernels::{AlignedVec, Real, streams};
 
-/// Every row of factor matrices with so many rows each, as matrix and label, in stacked order.
+/// Every row of all factor matrices, as matrix and label, in stacked order.
 pub(crate) fn each_row(rows: &[usize]) -> impl Iterator<Item = (usize, usize)> + '_ {
     rows.iter().enumerate().flat_map(|(group, &n)| (0..n).map(move |label| (group, label)))
 }
 
-/// Where each number of a model stands in the flat vector.
+/// Where each parameter of a model is in the flat vector.
 ///
 /// First every factor matrix, row by row, each row padded with zeros to whole cache lines; then,
-/// with [`Offsets::Modes`], the biases of every factor matrix.
+/// with [`Biases::Modes`], the biases of every factor matrix.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Layout {
     rank: usize,
@@ -38,7 +38,7 @@ impl Layout {
         };
         let factors = rows.iter().map(|&n| place(n * stride)).collect();
         let biases =
-            (spec.offsets == Offsets::Modes).then(|| rows.iter().map(|&n| place(n)).collect());
+            (spec.biases == Biases::Modes).then(|| rows.iter().map(|&n| place(n)).collect());
         Self { rank: spec.rank, stride, rows, factors, biases, len, groups: spec.groups.clone() }
     }
 
@@ -72,23 +72,23 @@ impl Layout {
         self.rank + usize::from(self.has_biases())
     }
 
-    /// Where factor matrix `group` stands.
-    pub fn factor_range(&self, group: usize) -> Range<usize> {
+    /// The range of factor matrix `group`.
+    pub(crate) fn factor_range(&self, group: usize) -> Range<usize> {
         self.factors[group]..self.factors[group] + self.rows[group] * self.stride
     }
 
-    /// Where the biases of `group` stand.
-    pub fn bias_range(&self, group: usize) -> Option<Range<usize>> {
+    /// The range of the biases of `group`.
+    pub(crate) fn bias_range(&self, group: usize) -> Option<Range<usize>> {
         self.biases.as_ref().map(|at| at[group]..at[group] + self.rows[group])
     }
 }
 
-/// The factor matrices and offsets of a model.
+/// The factor matrices and biases of a model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Parameters<T: Real> {
     layout: Layout,
     numbers: AlignedVec<T>,
-    /// What is added to every prediction; 0 with [`Offsets::None`].
+    /// What is added to every prediction; 0 with [`Biases::None`].
     pub mean: f64,
 }
 
@@ -110,7 +110,7 @@ impl<T: Real> Parameters<T> {
         }
     }
 
-    /// Independent normal entries of deviation `scale`; biases stay zero. One stream per matrix.
+    /// Independent normal entries of standard deviation `scale`; biases stay zero. One stream per matrix.
     pub fn random(spec: &ModelSpec, sizes: &[usize], scale: f64, seed: u64) -> Self {
         const START_STREAM: u64 = 0x73_7461_7274;
         let mut parameters = Self::zeros(spec, sizes);
@@ -129,7 +129,7 @@ impl<T: Real> Parameters<T> {
         parameters
     }
 
-    /// Where everything stands.
+    /// The layout.
     pub fn layout(&self) -> &Layout {
         &self.layout
     }
@@ -150,7 +150,7 @@ impl<T: Real> Parameters<T> {
     }
 
     /// The factor matrix that a mode uses.
-    pub fn mode_factors(&self, mode: usize) -> &[T] {
+    pub(crate) fn mode_factors(&self, mode: usize) -> &[T] {
         self.factors(self.layout.groups[mode])
     }
 
@@ -160,7 +160,7 @@ impl<T: Real> Parameters<T> {
     }
 
     /// The biases that a mode uses.
-    pub fn mode_biases(&self, mode: usize) -> Option<&[T]> {
+    pub(crate) fn mode_biases(&self, mode: usize) -> Option<&[T]> {
         self.biases(self.layout.groups[mode])
     }
 
@@ -177,7 +177,7 @@ impl<T: Real> Parameters<T> {
     }
 
     /// One row with its padding.
-    pub fn padded_row(&self, group: usize, label: usize) -> &[T] {
+    pub(crate) fn padded_row(&self, group: usize, label: usize) -> &[T] {
         let at = self.layout.factors[group] + label * self.layout.stride;
         &self.numbers[at..at + self.layout.stride]
     }

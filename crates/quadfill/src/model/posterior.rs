@@ -1,27 +1,27 @@
-//! What a sampler leaves: draws of the parameters, put side by side.
+//! The result of a sampler: draws of the parameters, side by side.
 //!
 //! A mean of predictions is the prediction of a model of the same kind: with draws `U^1 .. U^S`,
 //! `(1/S) sum over s of <u_a^s, u_b^s>` is `<u_a, u_b>` for rows `u = [u^1 .. u^S] / sqrt(S)`, and a
-//! mean of CP models is one of rows over `S^(1/N)`. So the posterior mean is an ordinary model with
-//! `S` times the columns, exactly, and everything that is done with a model can be done with it. What is
-//! kept besides, here, is what single draws need: their biases, their noise, and what rows have in common.
+//! mean of CP models is one of rows over `S^(1/N)`. So the posterior mean is exactly an ordinary model with
+//! `S` times the columns, and can be used like any other. The rest, which only single draws need, is kept
+//! here: their biases, their noise, and the priors of their rows.
 
 use serde::{Deserialize, Serialize};
 
-use super::{Interaction, ModelSpec, Offsets, Parameters};
+use super::{Biases, Interaction, ModelSpec, Parameters};
 use quadfill_kernels::Real;
 
-/// What the rows of a factor matrix have in common: each number is normal about a mean of its column;
-/// the bias, where there is one, is the last.
+/// The prior of the rows of a factor matrix: every entry is normal about the mean of its column; the
+/// bias, where there is one, is the last column.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct RowPrior {
+pub struct GroupPrior {
     /// The means.
     pub means: Vec<f64>,
     /// The precisions: one over the variances.
     pub precisions: Vec<f64>,
 }
 
-/// A draw, its factors aside.
+/// A draw without its factors.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Draw {
     /// Precision of the noise on an observation of weight 1.
@@ -30,21 +30,22 @@ pub struct Draw {
     pub mean: f64,
     /// The biases of each factor matrix; none without biases.
     pub biases: Vec<Vec<f32>>,
-    /// What the rows of each factor matrix have in common.
-    pub priors: Vec<RowPrior>,
+    /// The prior of the rows of each factor matrix.
+    pub priors: Vec<GroupPrior>,
 }
 
-/// Rows that stand for labels that a model does not know: the means of all rows.
+/// Rows for labels that a model does not know: the prior means.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Strangers<T> {
+pub(crate) struct UnknownLabelRows<T> {
     rows: Vec<Vec<T>>,
     biases: Vec<f64>,
 }
 
-impl<T: Real> Strangers<T> {
+impl<T: Real> UnknownLabelRows<T> {
     /// For one draw, whose factors have `rank` columns.
-    pub fn of(priors: &[RowPrior], rank: usize) -> Self {
-        let row = |prior: &RowPrior| prior.means[..rank].iter().map(|&x| T::from_f64(x)).collect();
+    pub(crate) fn of(priors: &[GroupPrior], rank: usize) -> Self {
+        let row =
+            |prior: &GroupPrior| prior.means[..rank].iter().map(|&x| T::from_f64(x)).collect();
         Self {
             rows: priors.iter().map(row).collect(),
             biases: priors.iter().map(|p| p.means.get(rank).copied().unwrap_or(0.0)).collect(),
@@ -52,12 +53,12 @@ impl<T: Real> Strangers<T> {
     }
 
     /// For a factor matrix.
-    pub fn row(&self, group: usize) -> &[T] {
+    pub(crate) fn row(&self, group: usize) -> &[T] {
         &self.rows[group]
     }
 
-    /// The bias that goes with it.
-    pub fn bias(&self, group: usize) -> f64 {
+    /// Its bias.
+    pub(crate) fn bias(&self, group: usize) -> f64 {
         self.biases[group]
     }
 }
@@ -66,7 +67,7 @@ impl<T: Real> Strangers<T> {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Posterior<T> {
     draws: Vec<Draw>,
-    strangers: Strangers<T>,
+    unknown_rows: UnknownLabelRows<T>,
     /// Means over all draws, also those not kept, of the predictions for cells that were asked for.
     pub cell_means: Option<Vec<f64>>,
 }
@@ -75,13 +76,13 @@ impl<T: Real> Posterior<T> {
     /// Of draws whose factors stand side by side in a model of this kind.
     ///
     /// # Panics
-    /// If the columns of the model cannot be shared out among the draws.
+    /// If the number of columns is not a multiple of the number of draws.
     pub fn new(spec: &ModelSpec, draws: Vec<Draw>) -> Self {
         let count = draws.len();
         assert!(count > 0 && spec.rank.is_multiple_of(count), "columns for every draw");
         let rank = spec.rank / count;
         let scale = share(spec, count);
-        let strangers = Strangers {
+        let unknown_rows = UnknownLabelRows {
             rows: (0..spec.group_count())
                 .map(|group| {
                     let means = draws.iter().flat_map(|draw| &draw.priors[group].means[..rank]);
@@ -95,17 +96,17 @@ impl<T: Real> Posterior<T> {
                 })
                 .collect(),
         };
-        Self { draws, strangers, cell_means: None }
+        Self { draws, unknown_rows, cell_means: None }
     }
 
-    /// Puts draws of one model side by side: the model of their mean, its numbers, and the rest.
+    /// Puts draws of one model side by side: the model of their mean, its parameters, and the rest.
     ///
     /// # Panics
     /// Without any draw.
     pub fn join(
         spec: &ModelSpec,
         sizes: &[usize],
-        kept: Vec<(Parameters<f32>, f64, Vec<RowPrior>)>,
+        kept: Vec<(Parameters<T>, f64, Vec<GroupPrior>)>,
     ) -> (ModelSpec, Parameters<T>, Self) {
         let count = kept.len();
         let joined = spec.clone().with_rank(spec.rank * count);
@@ -121,18 +122,19 @@ impl<T: Real> Posterior<T> {
                 for label in 0..rows {
                     let target = &mut parameters.row_mut(group, label)[at * spec.rank..];
                     for (t, &u) in target.iter_mut().zip(draw.row(group, label)) {
-                        *t = narrow(f64::from(u) * scale);
+                        *t = narrow(u.to_f64() * scale);
                     }
                 }
                 for (sum, &b) in biases[group].iter_mut().zip(draw.biases(group).unwrap_or(&[])) {
-                    *sum += f64::from(b);
+                    *sum += b.to_f64();
                 }
             }
             parameters.mean += draw.mean / count as f64;
-            let biases = (0..rows.len()).map_while(|g| Some(draw.biases(g)?.to_vec())).collect();
+            let single = |biases: &[T]| biases.iter().map(|b| b.to_f64() as f32).collect();
+            let biases = (0..rows.len()).map_while(|g| draw.biases(g).map(single)).collect();
             draws.push(Draw { noise, mean: draw.mean, biases, priors });
         }
-        if joined.offsets == Offsets::Modes {
+        if joined.biases == Biases::Modes {
             for (group, biases) in biases.iter().enumerate() {
                 for (label, sum) in biases.iter().enumerate() {
                     parameters.set_bias(group, label, narrow(sum / count as f64));
@@ -143,14 +145,14 @@ impl<T: Real> Posterior<T> {
         (joined, parameters, posterior)
     }
 
-    /// Moves the labels of a factor matrix that has got `rows` of them to their new places. Labels that
-    /// are new have biases of zero.
-    pub(crate) fn move_labels(&mut self, group: usize, places: &[u32], rows: usize) {
+    /// Moves the labels of a factor matrix that now has `rows` rows to their new indices. New labels have
+    /// zero biases.
+    pub(crate) fn move_labels(&mut self, group: usize, index_map: &[u32], rows: usize) {
         for draw in &mut self.draws {
             if let Some(biases) = draw.biases.get_mut(group) {
                 let mut moved = vec![0.0; rows];
-                for (&place, &bias) in places.iter().zip(biases.iter()) {
-                    moved[place as usize] = bias;
+                for (&index, &bias) in index_map.iter().zip(biases.iter()) {
+                    moved[index as usize] = bias;
                 }
                 *biases = moved;
             }
@@ -175,13 +177,13 @@ impl<T: Real> Posterior<T> {
         })
     }
 
-    /// Rows that stand for unknown labels.
-    pub fn strangers(&self) -> &Strangers<T> {
-        &self.strangers
+    /// The rows for unknown labels.
+    pub(crate) fn unknown_rows(&self) -> &UnknownLabelRows<T> {
+        &self.unknown_rows
     }
 }
 
-/// What the factors of one of `count` draws are multiplied with where they stand side by side.
+/// The scale of the factors of one of `count` draws where they are side by side.
 fn share(spec: &ModelSpec, count: usize) -> f64 {
     match &spec.interaction {
         Interaction::Quadratic(_) => (count as f64).sqrt().recip(),

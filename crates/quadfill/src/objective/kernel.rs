@@ -1,5 +1,5 @@
 //! The objective as a function of the kernel. With the factors held fixed a prediction is linear in the
-//! distinct entries of `K`: the slope of entry `(a, b)` is `<u_a, u_b>`, twice that off the diagonal.
+//! distinct entries of `K`: the derivative in entry `(a, b)` is `<u_a, u_b>`, twice that off the diagonal.
 
 use super::{ModeForm, Objective};
 use crate::model::{Interaction, Kernel, Parameters};
@@ -9,7 +9,7 @@ use quadfill_kernels::{Real, sum};
 /// A distinct entry of a symmetric kernel: its row and its column, which is not before the row.
 pub type KernelEntry = (usize, usize);
 
-/// What the data say about a change of some entries of the kernel: the objective changes by
+/// The objective as a function of a change `d` of some entries of the kernel: it changes by
 /// `<gradient, d> + <d, curvature d> / 2`, exactly.
 #[derive(Debug, Clone, PartialEq)]
 pub struct KernelSystem {
@@ -23,8 +23,8 @@ impl KernelSystem {
     /// How much a change of the entries changes the objective.
     pub fn change(&self, step: &[f64]) -> f64 {
         let curved = self.curvature.chunks_exact(step.len()).map(|row| sum::dot(row, step));
-        let bent: f64 = curved.zip(step).map(|(c, s)| 0.5 * c * s).sum();
-        sum::dot(&self.gradient, step) + bent
+        let quadratic: f64 = curved.zip(step).map(|(c, s)| 0.5 * c * s).sum();
+        sum::dot(&self.gradient, step) + quadratic
     }
 }
 
@@ -37,7 +37,7 @@ struct Cell<'a, T> {
 }
 
 impl<T: Real> Cell<'_, T> {
-    fn slope(&self, (a, b): KernelEntry) -> f64 {
+    fn derivative(&self, (a, b): KernelEntry) -> f64 {
         let times = if a == b { 1.0 } else { 2.0 };
         let products = self.rows[a].iter().zip(self.rows[b]).map(|(x, y)| x.to_f64() * y.to_f64());
         times * products.sum::<f64>()
@@ -45,7 +45,7 @@ impl<T: Real> Cell<'_, T> {
 
     fn residual(&self, kernel: &Kernel) -> f64 {
         let entries = kernel.distinct_entries().into_iter();
-        let terms = entries.map(|(a, b)| kernel.get(a, b) * self.slope((a, b)));
+        let terms = entries.map(|(a, b)| kernel.get(a, b) * self.derivative((a, b)));
         self.offset + terms.sum::<f64>() - self.value
     }
 }
@@ -59,14 +59,14 @@ impl<T: Real> Objective<'_, T> {
     /// Changes the kernel, keeping everything else.
     ///
     /// # Panics
-    /// If it is for another number of modes.
+    /// If it is for a different number of modes.
     pub fn set_kernel(&mut self, kernel: Kernel) {
         assert_eq!(kernel.modes(), self.spec.modes(), "a kernel for as many modes");
         self.spec.interaction = Interaction::Quadratic(kernel);
         self.forms = (0..self.spec.modes()).map(|mode| ModeForm::new(&self.spec, mode)).collect();
     }
 
-    /// What the data say about some entries of the kernel at these parameters.
+    /// The gradient and curvature in some entries of the kernel at these parameters.
     ///
     /// # Panics
     /// For CP and for shared factors.
@@ -79,16 +79,16 @@ impl<T: Real> Objective<'_, T> {
         let n = entries.len();
         let width = n * (n + 1);
         let rows = self.row_sums(0, width, &|segment, _, out| {
-            let mut slopes = vec![0.0; n];
+            let mut jacobian = vec![0.0; n];
             self.for_each_cell(parameters, segment, |cell| {
-                for (slope, &entry) in slopes.iter_mut().zip(entries) {
-                    *slope = cell.slope(entry);
+                for (derivative, &entry) in jacobian.iter_mut().zip(entries) {
+                    *derivative = cell.derivative(entry);
                 }
                 let residual = cell.residual(kernel);
                 for (i, out) in out.chunks_exact_mut(n + 1).enumerate() {
-                    let weighted = cell.weight * slopes[i];
-                    for (o, slope) in out.iter_mut().zip(&slopes) {
-                        *o += weighted * slope;
+                    let weighted = cell.weight * jacobian[i];
+                    for (o, derivative) in out.iter_mut().zip(&jacobian) {
+                        *o += weighted * derivative;
                     }
                     out[n] += weighted * residual;
                 }
@@ -116,19 +116,19 @@ impl<T: Real> Objective<'_, T> {
         let mut columns = vec![parameters.zeros_like(); entries.len()];
         for group in 0..self.plans.len() {
             let rows = self.row_sums(group, unknowns * entries.len(), &|segment, _, out| {
-                let mut slopes = vec![1.0; unknowns];
+                let mut jacobian = vec![1.0; unknowns];
                 self.for_each_cell(parameters, segment, |cell| {
-                    slopes[..rank].fill(0.0);
+                    jacobian[..rank].fill(0.0);
                     for (b, row) in cell.rows.iter().enumerate() {
                         let strength = 2.0 * kernel.get(segment.mode, b);
-                        for (slope, u) in slopes.iter_mut().zip(*row) {
-                            *slope += strength * u.to_f64();
+                        for (derivative, u) in jacobian.iter_mut().zip(*row) {
+                            *derivative += strength * u.to_f64();
                         }
                     }
                     for (&entry, out) in entries.iter().zip(out.chunks_exact_mut(unknowns)) {
-                        let weighted = cell.weight * cell.slope(entry);
-                        for (o, slope) in out.iter_mut().zip(&slopes) {
-                            *o += weighted * slope;
+                        let weighted = cell.weight * cell.derivative(entry);
+                        for (o, derivative) in out.iter_mut().zip(&jacobian) {
+                            *o += weighted * derivative;
                         }
                     }
                 });
@@ -151,7 +151,7 @@ impl<T: Real> Objective<'_, T> {
     ) {
         let modes = self.spec.modes();
         assert!(!self.spec.is_tied(), "every mode has factors of its own");
-        let cells = self.views.view(segment.mode).segment(segment.cells.start, segment.cells.end);
+        let cells = self.views.mode(segment.mode).segment(segment.cells.start, segment.cells.end);
         let own = parameters.row(segment.mode, segment.row);
         let mut cell = Cell { rows: vec![own; modes], offset: 0.0, value: 0.0, weight: 1.0 };
         for (place, others) in cells.others.chunks_exact(modes - 1).enumerate() {

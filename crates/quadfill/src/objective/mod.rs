@@ -1,4 +1,4 @@
-//! What is minimised, and its value, gradient and Hessian-vector product for every model.
+//! The objective, with its value, gradient and Hessian-vector product for every model.
 //!
 //! ```text
 //! f(U) = (1/m) * sum over observations of w_t * (pred_t - y_t)^2
@@ -7,41 +7,47 @@
 //!      + <C, U U^T>
 //! ```
 
+mod data_gradient;
+mod implicit;
 mod kernel;
 mod point;
+mod problem;
+mod row_prior;
 mod rows;
-mod slope;
 mod terms;
-mod zeros;
 
+pub use data_gradient::DataGradient;
+pub(crate) use implicit::RowImplicit;
 pub use kernel::{KernelEntry, KernelSystem};
-pub use point::Point;
-pub use slope::DataSlope;
-pub use terms::{Incoherence, PERTURBATION_LIMIT, PenaltyScale, Perturbation};
-pub(crate) use zeros::{RowZeros, check_zeros};
+pub use problem::{HoldOut, Problem, Terms};
+pub(crate) use row_prior::{Precision, RowPrior};
+pub(crate) use terms::PERTURBATION_LIMIT;
+pub(crate) use terms::ScaledPerturbation;
+pub use terms::{PenaltyScale, Perturbation, RowNormPenalty};
 
 use crate::model::{Interaction, ModelSpec, Parameters, each_row};
-use crate::views::{Plan, Views};
-use quadfill_kernels::Kernels;
-use quadfill_kernels::{Real, sum};
+use crate::views::{Plan, Selection};
+use quadfill_kernels::{Backend, Real, sum};
+use std::sync::Arc;
 
 /// The objective of a model on data, with all its terms.
 #[derive(Debug, Clone)]
 pub struct Objective<'a, T: Real> {
-    views: &'a Views<T>,
+    views: Selection<'a, T>,
     spec: ModelSpec,
     /// The `m` of the formula.
     observations: f64,
     penalty: f64,
     bias_penalty: f64,
-    profile: Option<Vec<Vec<f64>>>,
-    incoherence: Option<Incoherence>,
-    perturbation: Option<Perturbation>,
-    zeros: Option<zeros::Zeros>,
+    row_weights: Option<Vec<Vec<f64>>>,
+    row_norm_penalty: Option<RowNormPenalty>,
+    /// `C` for a penalty of 1.
+    perturbation: Option<Arc<Perturbation>>,
+    implicit: Option<implicit::Implicit>,
     forms: Vec<ModeForm<T>>,
     plans: Vec<Plan>,
     value_plan: Plan,
-    kernels: Kernels,
+    backend: Backend,
 }
 
 /// The kernel matrix as one mode sees it.
@@ -74,8 +80,8 @@ pub struct Value {
     pub data: f64,
     /// Row and bias penalties.
     pub penalty: f64,
-    /// The quartic penalty.
-    pub incoherence: f64,
+    /// The quartic penalty on long rows.
+    pub row_norms: f64,
     /// `<C, U U^T>`.
     pub perturbation: f64,
 }
@@ -83,7 +89,7 @@ pub struct Value {
 impl Value {
     /// The sum of all terms.
     pub fn total(&self) -> f64 {
-        self.data + self.penalty + self.incoherence + self.perturbation
+        self.data + self.penalty + self.row_norms + self.perturbation
     }
 }
 
@@ -91,13 +97,19 @@ impl<'a, T: Real> Objective<'a, T> {
     /// The objective with a penalty alone.
     ///
     /// # Panics
-    /// If the model is not for these data ([`ModelSpec::check`] says so politely).
-    pub fn new(views: &'a Views<T>, spec: &ModelSpec, penalty: f64, scale: PenaltyScale) -> Self {
+    /// If the model does not match the data ([`ModelSpec::check`] returns an error instead).
+    pub fn new(
+        data: impl Into<Selection<'a, T>>,
+        spec: &ModelSpec,
+        penalty: f64,
+        scale: PenaltyScale,
+    ) -> Self {
+        let views = data.into();
         assert!(spec.check(&views.sizes()).is_ok(), "the model fits the data");
         let plans: Vec<Plan> = (0..spec.group_count())
             .map(|group| Plan::new(views, spec.group_modes(group).collect()))
             .collect();
-        // The mode with the most labels shares out best.
+        // The mode with the most labels parallelises best.
         let sizes = views.sizes();
         let widest = (0..sizes.len()).max_by_key(|&mode| sizes[mode]).unwrap_or(0);
         Self {
@@ -105,43 +117,44 @@ impl<'a, T: Real> Objective<'a, T> {
             observations: views.len() as f64,
             penalty,
             bias_penalty: DEFAULT_BIAS_COUNT / views.len() as f64,
-            profile: (scale == PenaltyScale::Count).then(|| {
+            row_weights: (scale == PenaltyScale::Count).then(|| {
                 let rows = spec.group_sizes(&views.sizes()).iter().sum();
-                count_profile(views, spec, views.len(), rows)
+                count_weights(views, spec, views.len(), rows)
             }),
-            incoherence: None,
+            row_norm_penalty: None,
             perturbation: None,
-            zeros: None,
+            implicit: None,
             forms: (0..spec.modes()).map(|mode| ModeForm::new(spec, mode)).collect(),
             plans,
             value_plan: Plan::new(views, vec![widest]),
-            kernels: Kernels::detect(),
+            backend: Backend::detect(),
             spec: spec.clone(),
         }
     }
 
     /// Adds the quartic penalty.
     #[must_use]
-    pub fn with_incoherence(mut self, incoherence: Option<Incoherence>) -> Self {
-        self.incoherence = incoherence;
+    pub fn with_row_norm_penalty(mut self, penalty: Option<RowNormPenalty>) -> Self {
+        self.row_norm_penalty = penalty;
         self
     }
 
-    /// Adds the perturbation `C`.
+    /// Adds the perturbation `C`, given for a penalty of 1: its norm is at most `lambda`, so it grows and
+    /// shrinks with the penalty.
     #[must_use]
-    pub fn with_perturbation(mut self, perturbation: Option<Perturbation>) -> Self {
+    pub fn with_perturbation(mut self, perturbation: Option<Arc<Perturbation>>) -> Self {
         self.perturbation = perturbation;
         self
     }
 
-    /// The same with the penalties of a larger problem: one of so many observations, and of so many
+    /// The same with the penalties of a larger problem with this many observations, and this many
     /// rows in all factor matrices together. A row of it then has the same equations as here.
     #[must_use]
     pub fn scaled_as(mut self, observations: usize, rows: usize) -> Self {
         self.observations = observations as f64;
         self.bias_penalty = DEFAULT_BIAS_COUNT / self.observations;
-        if self.profile.is_some() {
-            self.profile = Some(count_profile(self.views, &self.spec, observations, rows));
+        if self.row_weights.is_some() {
+            self.row_weights = Some(count_weights(self.views, &self.spec, observations, rows));
         }
         self
     }
@@ -151,9 +164,9 @@ impl<'a, T: Real> Objective<'a, T> {
         self.observations
     }
 
-    /// Whether cells that were not observed count as zeros.
-    pub fn has_zeros(&self) -> bool {
-        self.zeros.is_some()
+    /// Whether the data are implicit: unobserved cells count as zeros.
+    pub(crate) fn has_implicit(&self) -> bool {
+        self.implicit.is_some()
     }
 
     /// Changes the penalty, keeping everything else.
@@ -171,18 +184,26 @@ impl<'a, T: Real> Objective<'a, T> {
         self.bias_penalty
     }
 
+    /// The prior of a row: mean zero, with the precision of its penalty.
+    pub(crate) fn row_prior(&self, group: usize, label: usize) -> RowPrior<'_> {
+        let columns = self.row_penalty(group, label);
+        let precision =
+            Precision::Uniform { rank: self.spec.rank, columns, bias: self.bias_penalty };
+        RowPrior { mean: None, precision }
+    }
+
     /// The penalty of one row.
     pub fn row_penalty(&self, group: usize, label: usize) -> f64 {
-        self.penalty * self.row_profile(group, label)
+        self.penalty * self.row_weight(group, label)
     }
 
     /// The penalty of one row over `lambda`.
-    pub fn row_profile(&self, group: usize, label: usize) -> f64 {
-        self.profile.as_ref().map_or(1.0, |profile| profile[group][label])
+    pub(crate) fn row_weight(&self, group: usize, label: usize) -> f64 {
+        self.row_weights.as_ref().map_or(1.0, |row_weights| row_weights[group][label])
     }
 
     /// The data.
-    pub fn views(&self) -> &'a Views<T> {
+    pub fn views(&self) -> Selection<'a, T> {
         self.views
     }
 
@@ -191,12 +212,14 @@ impl<'a, T: Real> Objective<'a, T> {
         &self.spec
     }
 
-    pub(crate) fn incoherence(&self) -> Option<&Incoherence> {
-        self.incoherence.as_ref()
+    pub(crate) fn row_norm_penalty(&self) -> Option<&RowNormPenalty> {
+        self.row_norm_penalty.as_ref()
     }
 
-    pub(crate) fn perturbation(&self) -> Option<&Perturbation> {
-        self.perturbation.as_ref()
+    /// The perturbation at the current penalty.
+    pub(crate) fn perturbation(&self) -> Option<ScaledPerturbation<'_>> {
+        let matrix = self.perturbation.as_deref()?;
+        Some(ScaledPerturbation { matrix, scale: self.penalty })
     }
 
     /// The weighted mean squared residual alone.
@@ -206,17 +229,17 @@ impl<'a, T: Real> Objective<'a, T> {
             if self.has_linear_cells() {
                 return self.linear_value(&point, segment, workspace);
             }
-            self.kernels.squared_residuals(
+            self.backend.squared_residuals(
                 &point.context(segment.mode),
                 &point.row_cells(self.views, segment),
                 workspace,
             )
         });
-        (sum::ordered_sum(&sums) + self.zeros_value(parameters)) / self.observations
+        (sum::ordered_sum(&sums) + self.implicit_value(parameters)) / self.observations
     }
 
     /// Everything but the data term.
-    pub fn penalty_value(&self, parameters: &Parameters<T>) -> f64 {
+    pub(crate) fn penalty_value(&self, parameters: &Parameters<T>) -> f64 {
         self.penalties(parameters).total()
     }
 
@@ -227,29 +250,31 @@ impl<'a, T: Real> Objective<'a, T> {
 
     /// Everything but the data term, term by term, with 0 for the data.
     pub fn penalties(&self, parameters: &Parameters<T>) -> Value {
-        let (mut penalties, mut quartics) = (Vec::new(), Vec::new());
+        let rank = parameters.layout().rank();
+        let (mut penalties, mut row_norms) = (Vec::new(), Vec::new());
         for (group, &rows) in parameters.layout().rows().iter().enumerate() {
             for label in 0..rows {
-                let squared = squared_norm(parameters.row(group, label));
+                let prior = self.row_prior(group, label);
+                let entries = parameters.row(group, label).iter().map(|u| u.to_f64());
+                let of_row: f64 = entries.enumerate().map(|(j, u)| prior.value(j, u)).sum();
                 let bias = parameters.bias(group, label).to_f64();
-                penalties.push(
-                    self.row_penalty(group, label) * squared + self.bias_penalty * bias * bias,
-                );
-                if let Some(incoherence) = &self.incoherence {
-                    quartics.push(incoherence.value(squared.sqrt()));
+                penalties.push(of_row + prior.value(rank, bias));
+                if let Some(penalty) = &self.row_norm_penalty {
+                    row_norms
+                        .push(penalty.value(squared_norm(parameters.row(group, label)).sqrt()));
                 }
             }
         }
         Value {
             data: 0.0,
             penalty: sum::ordered_sum(&penalties),
-            incoherence: sum::ordered_sum(&quartics),
+            row_norms: sum::ordered_sum(&row_norms),
             perturbation: self.perturbation_value(parameters),
         }
     }
 
     fn perturbation_value(&self, parameters: &Parameters<T>) -> f64 {
-        let Some(perturbation) = &self.perturbation else {
+        let Some(perturbation) = self.perturbation() else {
             return 0.0;
         };
         let products = perturbed_rows(perturbation, parameters);
@@ -271,7 +296,7 @@ impl<'a, T: Real> Objective<'a, T> {
         let mut squares = Vec::new();
         for group in 0..self.plans.len() {
             let sums = self.row_sums(group, unknowns + 1, &|segment, workspace, sums| {
-                sums[unknowns] += self.kernels.gradient(
+                sums[unknowns] += self.backend.gradient(
                     &point.context(segment.mode),
                     &point.row_cells(self.views, segment),
                     workspace,
@@ -287,27 +312,29 @@ impl<'a, T: Real> Objective<'a, T> {
                 write_row(out, group, label, |column| scale * sums[column]);
             }
         }
-        self.add_penalty_slopes(parameters, out);
+        self.add_penalty_gradient(parameters, out);
         sum::ordered_sum(&squares) / self.observations
     }
 
-    fn add_penalty_slopes(&self, parameters: &Parameters<T>, out: &mut Parameters<T>) {
+    fn add_penalty_gradient(&self, parameters: &Parameters<T>, out: &mut Parameters<T>) {
         let rank = parameters.layout().rank();
-        let perturbed = self.perturbation.as_ref().map(|c| perturbed_rows(c, parameters));
+        let perturbed = self.perturbation().map(|c| perturbed_rows(c, parameters));
         let mut stacked = 0;
         for (group, &rows) in parameters.layout().rows().iter().enumerate() {
             for label in 0..rows {
                 let row = parameters.row(group, label);
-                let quartic = self.incoherence.map_or(0.0, |q| q.slope(squared_norm(row).sqrt()));
-                let slope = 2.0 * self.row_penalty(group, label) + quartic;
-                let bias = 2.0 * self.bias_penalty * parameters.bias(group, label).to_f64();
+                let prior = self.row_prior(group, label);
+                let quartic =
+                    self.row_norm_penalty.map_or(0.0, |q| q.diagonal(squared_norm(row).sqrt()));
+                let bias = parameters.bias(group, label).to_f64();
                 add_to_row(out, group, label, |column| {
                     if column == rank {
-                        return bias;
+                        return prior.gradient(rank, bias);
                     }
                     let coupled =
                         perturbed.as_ref().map_or(0.0, |p| 2.0 * p[stacked * rank + column]);
-                    slope * row[column].to_f64() + coupled
+                    let entry = row[column].to_f64();
+                    prior.gradient(column, entry) + quartic * entry + coupled
                 });
                 stacked += 1;
             }
@@ -347,7 +374,7 @@ impl<'a, T: Real> Objective<'a, T> {
         let unknowns = parameters.layout().row_unknowns();
         for group in 0..self.plans.len() {
             let sums = self.row_sums(group, unknowns, &|segment, workspace, sums| {
-                self.kernels.directional(
+                self.backend.hessian_vec(
                     &point.context(segment.mode),
                     &point.row_cells(self.views, segment),
                     &along.direction(segment),
@@ -370,24 +397,26 @@ impl<'a, T: Real> Objective<'a, T> {
         out: &mut Parameters<T>,
     ) {
         let rank = parameters.layout().rank();
-        let perturbed = self.perturbation.as_ref().map(|c| perturbed_rows(c, direction));
+        let perturbed = self.perturbation().map(|c| perturbed_rows(c, direction));
         let mut stacked = 0;
         for (group, &rows) in parameters.layout().rows().iter().enumerate() {
             for label in 0..rows {
                 let (row, along) = (parameters.row(group, label), direction.row(group, label));
                 let norm = squared_norm(row).sqrt();
                 let inner: f64 = row.iter().zip(along).map(|(u, d)| u.to_f64() * d.to_f64()).sum();
-                let straight = 2.0 * self.row_penalty(group, label)
-                    + self.incoherence.map_or(0.0, |q| q.slope(norm));
-                let bent = self.incoherence.map_or(0.0, |q| q.curvature(norm)) * inner;
-                let bias = 2.0 * self.bias_penalty * direction.bias(group, label).to_f64();
+                let prior = self.row_prior(group, label);
+                let quartic = self.row_norm_penalty;
+                let diagonal = quartic.map_or(0.0, |q| q.diagonal(norm));
+                let rank_one = quartic.map_or(0.0, |q| q.rank_one(norm)) * inner;
+                let bias = direction.bias(group, label).to_f64();
                 add_to_row(out, group, label, |column| {
                     if column == rank {
-                        return bias;
+                        return 2.0 * prior.precision(rank) * bias;
                     }
                     let coupled =
                         perturbed.as_ref().map_or(0.0, |p| 2.0 * p[stacked * rank + column]);
-                    straight * along[column].to_f64() + bent * row[column].to_f64() + coupled
+                    let straight = 2.0 * prior.precision(column) + diagonal;
+                    straight * along[column].to_f64() + rank_one * row[column].to_f64() + coupled
                 });
                 stacked += 1;
             }
@@ -395,12 +424,12 @@ impl<'a, T: Real> Objective<'a, T> {
     }
 }
 
-/// A bias is held back as if this many observations had said that it is zero.
+/// The ridge on a bias is that of this many observations of zero.
 const DEFAULT_BIAS_COUNT: f64 = 5.0;
 
-/// `count(row) * n / (N m)`, and for rows without observations what one observation would give.
-fn count_profile<T: Real>(
-    views: &Views<T>,
+/// `count(row) * n / (N m)`, and for rows without observations as if they had one.
+fn count_weights<T: Real>(
+    views: Selection<'_, T>,
     spec: &ModelSpec,
     observations: usize,
     all: usize,
@@ -412,7 +441,7 @@ fn count_profile<T: Real>(
             (0..rows[group])
                 .map(|label| {
                     let count: usize =
-                        spec.group_modes(group).map(|mode| views.view(mode).count(label)).sum();
+                        spec.group_modes(group).map(|mode| views.mode(mode).count(label)).sum();
                     count.max(1) as f64 * unit
                 })
                 .collect()
@@ -430,14 +459,14 @@ fn stacked_rows<T: Real>(parameters: &Parameters<T>) -> impl Iterator<Item = &[T
 
 /// `C U`, row-major without padding.
 pub(crate) fn perturbed_rows<T: Real>(
-    perturbation: &Perturbation,
+    perturbation: ScaledPerturbation<'_>,
     parameters: &Parameters<T>,
 ) -> Vec<f64> {
     let rank = parameters.layout().rank();
     let rows: Vec<&[T]> = stacked_rows(parameters).collect();
     let mut out = vec![0.0; rows.len() * rank];
     for (i, out) in out.chunks_exact_mut(rank).enumerate() {
-        for (&c, row) in perturbation.row(i).iter().zip(&rows) {
+        for (c, row) in perturbation.row(i).zip(&rows) {
             for (o, u) in out.iter_mut().zip(*row) {
                 *o += c * u.to_f64();
             }

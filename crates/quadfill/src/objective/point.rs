@@ -1,13 +1,13 @@
-//! A point of the parameter space as the row kernels want to see it.
+//! A point of the parameter space in the layout of the row kernels.
 
 use super::{ModeForm, Objective};
 use crate::model::{Interaction, Parameters};
-use crate::views::{Segment, Views};
+use crate::views::{Segment, Selection};
 use quadfill_kernels::Real;
 use quadfill_kernels::cells::{Direction, Form, ModeContext, RowCells};
 
 /// Parameters with, for each mode, the factor matrices of the other modes side by side.
-pub struct Point<'a, T: Real> {
+pub(crate) struct Point<'a, T: Real> {
     parameters: &'a Parameters<T>,
     forms: &'a [ModeForm<T>],
     product: bool,
@@ -39,7 +39,7 @@ impl<T: Real> Objective<'_, T> {
 }
 
 impl<'a, T: Real> Point<'a, T> {
-    /// The same with a slope column that is constantly 1, as if biases of zero were fitted, unless
+    /// The same with a column of the Jacobian that is constantly 1, as if biases of zero were fitted, unless
     /// there are biases already.
     pub(crate) fn with_constant_column(mut self, zeros: &'a [Vec<T>]) -> Self {
         if self.biases.is_none() {
@@ -51,7 +51,7 @@ impl<'a, T: Real> Point<'a, T> {
         self
     }
 
-    /// What is fixed while `mode` is worked on.
+    /// What is fixed while `mode` is updated.
     pub(crate) fn context(&self, mode: usize) -> ModeContext<'_, T> {
         let form = &self.forms[mode];
         let layout = self.parameters.layout();
@@ -72,11 +72,11 @@ impl<'a, T: Real> Point<'a, T> {
     /// The observations of a segment together with its own row.
     pub(crate) fn row_cells<'b>(
         &'b self,
-        views: &'b Views<T>,
+        views: Selection<'b, T>,
         segment: &Segment,
     ) -> RowCells<'b, T> {
         let group = self.groups[segment.mode];
-        let cells = views.view(segment.mode).segment(segment.cells.start, segment.cells.end);
+        let cells = views.mode(segment.mode).segment(segment.cells.start, segment.cells.end);
         RowCells {
             own: self.parameters.padded_row(group, segment.row),
             own_bias: self.parameters.bias(group, segment.row),

@@ -24,16 +24,16 @@ impl<T: Real> Objective<'_, T> {
         &self.plans[group]
     }
 
-    pub(crate) fn kernels(&self) -> &quadfill_kernels::Kernels {
-        &self.kernels
+    pub(crate) fn backend(&self) -> &quadfill_kernels::Backend {
+        &self.backend
     }
 
     pub(crate) fn workspace(&self) -> Workspace<T> {
-        let biases = self.spec.offsets == crate::model::Offsets::Modes;
+        let biases = self.spec.biases == crate::model::Biases::Modes;
         Workspace::new(self.spec.rank, biases)
     }
 
-    /// Works through the segments of long rows side by side and folds them in order.
+    /// Sums the segments of long rows in parallel and folds them in order.
     pub(crate) fn heavy_sums(
         &self,
         group: usize,
@@ -76,8 +76,7 @@ impl<T: Real> Objective<'_, T> {
         }
         out.fill(0.0);
         for &mode in self.plans[group].modes() {
-            let view = self.views.view(mode);
-            let cells = view.start(row)..view.start(row + 1);
+            let cells = self.views.mode(mode).range(row);
             if !cells.is_empty() {
                 accumulate(&Segment { row, mode, cells }, workspace, out);
             }

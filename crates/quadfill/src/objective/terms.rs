@@ -1,39 +1,39 @@
-//! The terms of the objective besides the data: penalties, incoherence, perturbation.
+//! The terms of the objective besides the data: penalties on rows, and the perturbation.
 
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use quadfill_kernels::streams;
 
-/// How the penalty is shared out among rows.
+/// How the penalty is scaled for each row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PenaltyScale {
-    /// Every row is penalised alike.
+    /// Every row has the same penalty.
     #[default]
     Uniform,
-    /// In proportion to the row's observations, with mean 1 over rows.
+    /// In proportion to the row's number of observations, with mean 1 over rows.
     Count,
 }
 
 /// The quartic penalty `weight * max(0, |u| - sqrt(alpha))^4` on long rows.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Incoherence {
-    /// The squared norm that rows may have for free.
+pub struct RowNormPenalty {
+    /// The squared norm up to which rows are not penalised.
     pub alpha: f64,
     /// The weight, `lambda2` in the formulas.
     pub weight: f64,
 }
 
-impl Incoherence {
+impl RowNormPenalty {
     /// Checks the two numbers.
     pub fn new(alpha: f64, weight: f64) -> Result<Self> {
         if alpha.is_finite() && alpha > 0.0 && weight.is_finite() && weight >= 0.0 {
             return Ok(Self { alpha, weight });
         }
-        Err(Error::Setting(format!(
-            "an incoherence of {alpha},{weight} makes no sense: give ALPHA,LAMBDA2 with ALPHA above 0 \
-             and LAMBDA2 not below 0"
+        Err(Error::setting(format!(
+            "`row_norm_penalty` is {alpha},{weight}: give alpha, which must be above 0, and lambda2, \
+             which must not be below 0"
         )))
     }
 
@@ -46,14 +46,14 @@ impl Incoherence {
         self.weight * self.excess(norm).powi(4)
     }
 
-    /// `s` such that the gradient is `s * u`.
-    pub fn slope(&self, norm: f64) -> f64 {
+    /// `s` such that the gradient is `s * u`: the diagonal part of the Hessian.
+    pub fn diagonal(&self, norm: f64) -> f64 {
         let excess = self.excess(norm);
         if excess > 0.0 { 4.0 * self.weight * excess.powi(3) / norm } else { 0.0 }
     }
 
-    /// `c` such that the Hessian is `slope * I + c * u u^T`.
-    pub fn curvature(&self, norm: f64) -> f64 {
+    /// `c` such that the Hessian is `diagonal * I + c * u u^T`.
+    pub(crate) fn rank_one(&self, norm: f64) -> f64 {
         let excess = self.excess(norm);
         if excess > 0.0 {
             let along = 12.0 * self.weight * excess.powi(2) / norm.powi(2);
@@ -65,7 +65,7 @@ impl Incoherence {
 }
 
 /// The largest stacked size for which a dense perturbation is kept.
-pub const PERTURBATION_LIMIT: usize = 5000;
+pub(crate) const PERTURBATION_LIMIT: usize = 5000;
 
 /// A random dense positive semidefinite matrix `C` over all rows stacked.
 #[derive(Debug, Clone)]
@@ -79,8 +79,8 @@ impl Perturbation {
     pub fn random(rows: usize, norm: f64, seed: u64) -> Result<Self> {
         const PERTURB_STREAM: u64 = 0x70_6572_7475_7262;
         if rows > PERTURBATION_LIMIT {
-            return Err(Error::Setting(format!(
-                "a dense perturbation over {rows} rows would take {} MB: it is for problems of at most \
+            return Err(Error::setting(format!(
+                "`perturb` needs a dense {rows} x {rows} matrix ({} MB): it is for problems of at most \
                  {PERTURBATION_LIMIT} rows in all modes together",
                 rows * rows * 8 / 1_000_000
             )));
@@ -114,5 +114,31 @@ impl Perturbation {
     /// Row `i` of `C`.
     pub fn row(&self, i: usize) -> &[f64] {
         &self.entries[i * self.rows..][..self.rows]
+    }
+}
+
+/// A perturbation times the current penalty.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ScaledPerturbation<'a> {
+    pub(crate) matrix: &'a Perturbation,
+    pub(crate) scale: f64,
+}
+
+impl<'a> ScaledPerturbation<'a> {
+    /// Row `i` of `C`.
+    pub(crate) fn row(self, i: usize) -> impl Iterator<Item = f64> + Clone + use<'a> {
+        let scale = self.scale;
+        self.matrix.row(i).iter().map(move |c| scale * c)
+    }
+
+    /// `C` itself.
+    pub(crate) fn to_matrix(self) -> Perturbation {
+        let entries = self.matrix.entries.iter().map(|c| self.scale * c).collect();
+        Perturbation { rows: self.matrix.rows, entries }
+    }
+
+    /// Entry `(i, j)` of `C`.
+    pub(crate) fn get(self, i: usize, j: usize) -> f64 {
+        self.scale * self.matrix.row(i)[j]
     }
 }

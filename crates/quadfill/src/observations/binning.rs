@@ -2,19 +2,17 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Bins whose origin and width are settled; the label of a time is the number of its bin.
+/// Bins with a fixed origin and width; the label of a time is the number of its bin.
 ///
 /// ```
 /// use quadfill::observations::Binning;
-/// let days = Binning { mode: "day".into(), origin: 1000.0, width: 86400.0, count: None };
+/// let days = Binning { origin: 1000.0, width: 86400.0, count: None };
 /// assert_eq!(days.bin(1000.0), Some(0));
 /// assert_eq!(days.bin(90000.0), Some(1));
 /// assert_eq!(days.bin(999.0), None);
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Binning {
-    /// Name of the mode.
-    pub mode: String,
     /// Where bin 0 begins: the smallest time of the data.
     pub origin: f64,
     /// Width of a bin in seconds.
@@ -25,6 +23,12 @@ pub struct Binning {
 }
 
 impl Binning {
+    /// Whether origin, width and number can be those of bins.
+    pub fn is_valid(&self) -> bool {
+        let positive = self.width.is_finite() && self.width > 0.0;
+        self.origin.is_finite() && positive && self.count != Some(0)
+    }
+
     /// The number of the bin a time falls into, if it is one of the bins.
     pub fn bin(&self, time: f64) -> Option<u32> {
         let widths = (time - self.origin) / self.width;
@@ -50,7 +54,7 @@ mod tests {
 
     #[test]
     fn the_last_of_a_number_of_bins_includes_its_end() {
-        let mut bins = Binning { mode: "t".into(), origin: 0.0, width: 10.0, count: Some(3) };
+        let mut bins = Binning { origin: 0.0, width: 10.0, count: Some(3) };
         assert_eq!(bins.bin(29.9), Some(2));
         assert_eq!(bins.bin(30.0), Some(2));
         assert_eq!(bins.bin(30.1), None);

@@ -1,15 +1,14 @@
-//! Finds cells that are given more than once, and settles them.
+//! Finds cells that are given more than once, and merges them.
 
 use rayon::prelude::*;
 
 use super::{Observations, OnDuplicate};
 use crate::error::{Error, Result};
-use quadfill_kernels::Real;
 
 /// Observations of the same cell, in the order given.
 type Group = Vec<u32>;
 
-pub(super) fn settle<T: Real>(data: &mut Observations<T>, policy: OnDuplicate) -> Result<()> {
+pub(super) fn merge(data: &mut Observations, policy: OnDuplicate) -> Result<()> {
     let mut groups = repeated_cells(data);
     if groups.is_empty() {
         return Ok(());
@@ -46,12 +45,12 @@ fn retain<V>(column: &mut Vec<V>, keep: &[bool]) {
     column.retain(|_| *keep.next().expect("one flag per entry"));
 }
 
-fn merged<T: Real>(data: &Observations<T>, group: &Group, policy: OnDuplicate) -> (T, T) {
-    let value = |&row: &u32| data.values[row as usize].to_f64();
-    let weight = |&row: &u32| data.weights.as_ref().map_or(1.0, |w| w[row as usize].to_f64());
+fn merged(data: &Observations, group: &Group, policy: OnDuplicate) -> (f64, f64) {
+    let value = |&row: &u32| data.values[row as usize];
+    let weight = |&row: &u32| data.weights.as_ref().map_or(1.0, |w| w[row as usize]);
     let total_weight: f64 = group.iter().map(weight).sum();
     let count = group.len() as f64;
-    let (value, weight) = match policy {
+    match policy {
         OnDuplicate::Error => unreachable!("refused before merging"),
         OnDuplicate::Last => {
             let last = group.last().expect("a group has two or more");
@@ -63,12 +62,11 @@ fn merged<T: Real>(data: &Observations<T>, group: &Group, policy: OnDuplicate) -
             (sum / total_weight, total_weight)
         }
         OnDuplicate::Mean => (group.iter().map(value).sum::<f64>() / count, 0.0),
-    };
-    (T::from_f64(value), T::from_f64(weight))
+    }
 }
 
 /// Sorts the cells of each label of the first mode by their other labels; equal ones are neighbours.
-fn repeated_cells<T: Real>(data: &Observations<T>) -> Vec<Group> {
+fn repeated_cells(data: &Observations) -> Vec<Group> {
     let first = &data.indices[0];
     let mut starts = vec![0usize; data.modes[0].labels.len() + 1];
     for &i in first {
@@ -115,7 +113,7 @@ fn repeated_cells<T: Real>(data: &Observations<T>) -> Vec<Group> {
 mod tests {
     use crate::observations::{Labels, Mode, Observations, OnDuplicate};
 
-    fn data(policy: OnDuplicate, weights: Option<Vec<f64>>) -> crate::Result<Observations<f64>> {
+    fn data(policy: OnDuplicate, weights: Option<Vec<f64>>) -> crate::Result<Observations> {
         let modes = vec![Mode::new("a", Labels::range(2)), Mode::new("b", Labels::range(3))];
         Observations::new(
             modes,
@@ -131,7 +129,7 @@ mod tests {
         let error = data(OnDuplicate::Error, None).unwrap_err().to_string();
         assert_eq!(
             error,
-            "cell (1, 2) is given more than once: choose what to do with --on-duplicate mean, last or sum"
+            "cell (1, 2) is given more than once: set `on_duplicate` to mean, last or sum"
         );
     }
 

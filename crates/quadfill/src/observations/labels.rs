@@ -8,7 +8,7 @@ use std::hash::BuildHasher;
 
 /// The labels of one mode, each with an index from 0.
 ///
-/// Whole numbers are kept as numbers in rising order, anything else as text in order of first
+/// Whole numbers are kept as numbers in ascending order, anything else as text in order of first
 /// appearance.
 ///
 /// ```
@@ -22,7 +22,7 @@ use std::hash::BuildHasher;
 /// ```
 #[derive(Debug, Clone)]
 pub enum Labels {
-    /// Distinct whole numbers, rising.
+    /// Distinct whole numbers, ascending.
     Integers(Vec<i64>),
     /// Distinct texts.
     Text(TextLabels),
@@ -34,14 +34,14 @@ impl Labels {
         Self::Integers((0..n as i64).collect())
     }
 
-    /// Sorts and drops repeats.
+    /// Whole numbers; they are sorted, and duplicates are dropped.
     pub fn from_integers(mut labels: Vec<i64>) -> Self {
         labels.sort_unstable();
         labels.dedup();
         Self::Integers(labels)
     }
 
-    /// Texts in the order given; repeats are dropped.
+    /// Text labels in the order given; duplicates are dropped.
     pub fn from_names<S: AsRef<str>>(names: impl IntoIterator<Item = S>) -> Self {
         let mut text = TextLabels::default();
         for name in names {
@@ -58,7 +58,7 @@ impl Labels {
         }
     }
 
-    /// Whether there is none.
+    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -139,7 +139,7 @@ impl TextLabels {
         self.ends.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
@@ -155,6 +155,17 @@ impl TextLabels {
     /// The index of a text, if it is known.
     pub fn find(&self, name: &str) -> Option<u32> {
         self.table.find(HASHER.hash_one(name), |&i| self.name(i as usize) == name).copied()
+    }
+
+    /// The whole numbers that these texts spell, if all of them do.
+    pub(crate) fn as_integers(&self) -> Option<Vec<i64>> {
+        let texts = (0..self.len()).map(|index| self.name(index));
+        let numbers: Option<Vec<i64>> =
+            texts.map(|text| canonical_integer(text.as_bytes())).collect();
+        numbers.map(|mut numbers| {
+            numbers.sort_unstable();
+            numbers
+        })
     }
 
     /// The index of a text, adding it at the end if it is new.
@@ -220,7 +231,7 @@ mod tests {
         assert_eq!(labels.find_integer(3), None);
         assert_eq!(labels.find_integer(i64::MIN), None);
         assert_eq!(Labels::from_integers(vec![]).find_integer(0), None);
-        // The distance to the first label is no 64-bit number.
+        // The distance to the first label overflows 64 bits.
         let far = Labels::from_integers(vec![i64::MIN, 0, i64::MAX]);
         assert_eq!(far.find_integer(0), Some(1));
         assert_eq!(far.find_integer(i64::MAX), Some(2));

@@ -1,37 +1,72 @@
 //! Rows of `(label, .., label, value)` and what is done with them before fitting.
 
 mod binning;
+mod column_positions;
 mod duplicates;
-mod grow;
+mod extend;
+mod hold_out;
 mod labels;
 mod negatives;
-mod places;
 mod relabel;
 mod split;
 mod summary;
+mod ties;
 
 pub use binning::Binning;
-pub use grow::Grown;
+pub use column_positions::ColumnPositions;
+pub use extend::ExtendedModes;
+pub(crate) use hold_out::{CellHash, is_held_out};
 pub use labels::{Labels, TextLabels, canonical_integer};
-pub use places::ColumnPlaces;
 pub use summary::{ModeSummary, Summary};
+pub(crate) use ties::positions;
+
+use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use quadfill_kernels::Real;
 
-/// One way of the tensor: its name and its labels.
+/// One mode of the tensor: its name and its labels.
 #[derive(Debug, Clone)]
 pub struct Mode {
-    /// What the column is called.
+    /// The name of the column.
     pub name: String,
     /// The labels, one per row of the mode's factor matrix.
     pub labels: Labels,
+    /// How times were cut into the bins that are the labels, where they were.
+    pub bins: Option<Binning>,
 }
 
 impl Mode {
     /// A mode with a name and labels.
     pub fn new(name: impl Into<String>, labels: Labels) -> Self {
-        Self { name: name.into(), labels }
+        Self { name: name.into(), labels, bins: None }
+    }
+
+    /// The same with other labels.
+    #[must_use]
+    pub fn with_labels(&self, labels: Labels) -> Self {
+        Self { labels, ..self.clone() }
+    }
+
+    /// The position of the mode with this name, or number from 1.
+    ///
+    /// ```
+    /// use quadfill::{Labels, Mode};
+    /// let modes = [Mode::new("user", Labels::range(3)), Mode::new("film", Labels::range(2))];
+    /// assert_eq!(Mode::position(&modes, "film")?, 1);
+    /// assert_eq!(Mode::position(&modes, "1")?, 0);
+    /// assert!(Mode::position(&modes, "week").is_err());
+    /// # Ok::<(), quadfill::Error>(())
+    /// ```
+    pub fn position(modes: &[Self], name: &str) -> Result<usize> {
+        let by_name = modes.iter().position(|mode| mode.name == name);
+        let by_number = || {
+            let number = name.parse::<usize>().ok()?.checked_sub(1)?;
+            (number < modes.len()).then_some(number)
+        };
+        by_name.or_else(by_number).ok_or_else(|| Error::UnknownMode {
+            name: name.to_owned(),
+            modes: modes.iter().map(|mode| mode.name.clone()).collect(),
+        })
     }
 }
 
@@ -69,25 +104,43 @@ pub enum OnDuplicate {
 /// # Ok::<(), quadfill::Error>(())
 /// ```
 #[derive(Debug, Clone)]
-pub struct Observations<T> {
+pub struct Observations {
     modes: Vec<Mode>,
     indices: Vec<Vec<u32>>,
-    values: Vec<T>,
-    weights: Option<Vec<T>>,
+    values: Vec<f64>,
+    weights: Option<Vec<f64>>,
+    source: Source,
 }
 
-impl<T: Real> Observations<T> {
-    /// Checks the columns against each other and settles repeated cells.
+/// What is known about the columns that observations came from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Source {
+    /// The name of the column of values.
+    pub value: String,
+    /// The positions of the columns, if they had no names.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub positions: Option<ColumnPositions>,
+}
+
+impl Default for Source {
+    fn default() -> Self {
+        Self { value: "value".to_owned(), positions: None }
+    }
+}
+
+impl Observations {
+    /// Checks the columns against each other and merges repeated cells.
     pub fn new(
         modes: Vec<Mode>,
         indices: Vec<Vec<u32>>,
-        values: Vec<T>,
-        weights: Option<Vec<T>>,
+        values: Vec<f64>,
+        weights: Option<Vec<f64>>,
         on_duplicate: OnDuplicate,
     ) -> Result<Self> {
-        let mut data = Self { modes, indices, values, weights };
+        let source = Source::default();
+        let mut data = Self { modes, indices, values, weights, source };
         data.check()?;
-        duplicates::settle(&mut data, on_duplicate)?;
+        duplicates::merge(&mut data, on_duplicate)?;
         Ok(data)
     }
 
@@ -123,29 +176,42 @@ impl<T: Real> Observations<T> {
             }
         }
         if let Some(row) = self.values.iter().position(|v| !v.is_finite()) {
-            return Err(Error::NotFinite { row, value: self.values[row].to_f64() });
+            return Err(Error::NotFinite { row, value: self.values[row] });
         }
         if let Some(weights) = &self.weights {
             length("weight", weights.len())?;
-            if let Some(row) = weights.iter().position(|&w| !w.is_finite() || w < T::ZERO) {
-                return Err(Error::BadWeight { row, weight: weights[row].to_f64() });
+            if let Some(row) = weights.iter().position(|&w| !w.is_finite() || w < 0.0) {
+                return Err(Error::BadWeight { row, weight: weights[row] });
             }
         }
         Ok(())
     }
 
-    /// Puts columns together that are known to be sound.
-    pub(crate) fn from_checked(
+    /// The same with the source of the columns.
+    #[must_use]
+    pub fn with_source(mut self, source: Source) -> Self {
+        self.source = source;
+        self
+    }
+
+    /// The columns that they came from.
+    pub fn source(&self) -> &Source {
+        &self.source
+    }
+
+    /// Other columns, known to be valid, from the same source.
+    pub(crate) fn with_columns(
+        &self,
         modes: Vec<Mode>,
         indices: Vec<Vec<u32>>,
-        values: Vec<T>,
-        weights: Option<Vec<T>>,
+        values: Vec<f64>,
+        weights: Option<Vec<f64>>,
     ) -> Self {
-        Self { modes, indices, values, weights }
+        Self { modes, indices, values, weights, source: self.source.clone() }
     }
 
     /// Takes the columns apart: modes, indices, values, weights.
-    pub fn into_parts(self) -> (Vec<Mode>, Vec<Vec<u32>>, Vec<T>, Option<Vec<T>>) {
+    pub fn into_parts(self) -> (Vec<Mode>, Vec<Vec<u32>>, Vec<f64>, Option<Vec<f64>>) {
         (self.modes, self.indices, self.values, self.weights)
     }
 
@@ -161,7 +227,7 @@ impl<T: Real> Observations<T> {
         self.values.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()
     }
@@ -181,13 +247,18 @@ impl<T: Real> Observations<T> {
         &self.indices[mode]
     }
 
+    /// The label indices of every mode.
+    pub fn columns(&self) -> Vec<&[u32]> {
+        self.indices.iter().map(Vec::as_slice).collect()
+    }
+
     /// The values.
-    pub fn values(&self) -> &[T] {
+    pub fn values(&self) -> &[f64] {
         &self.values
     }
 
     /// The weights, where given; without them every observation counts 1.
-    pub fn weights(&self) -> Option<&[T]> {
+    pub fn weights(&self) -> Option<&[f64]> {
         self.weights.as_deref()
     }
 }

@@ -1,4 +1,4 @@
-//! Cells that were not observed, drawn to be told apart from those that were.
+//! Unobserved cells, drawn as negative examples.
 
 use std::collections::HashSet;
 
@@ -6,14 +6,14 @@ use rand::RngExt;
 
 use super::{Observations, OnDuplicate};
 use crate::error::{Error, Result};
-use quadfill_kernels::{Real, streams};
+use quadfill_kernels::streams;
 
-/// Streams of different purposes never share numbers.
+/// Streams for different purposes are independent.
 const NEGATIVE_STREAM: u64 = 0x006e_6567;
-/// Draws for one negative before it is given up: in a nearly full tensor there may be none.
+/// Attempts to draw one negative: in a nearly full tensor there may be none.
 const TRIES: usize = 100;
 
-impl<T: Real> Observations<T> {
+impl Observations {
     /// Adds `count` cells for every observation, each with one of its labels in `modes` replaced by
     /// another one drawn at random and itself not observed, and the value `value`.
     ///
@@ -36,12 +36,11 @@ impl<T: Real> Observations<T> {
         let sizes = self.sizes();
         let replaceable: Vec<usize> = modes.iter().copied().filter(|&m| sizes[m] > 1).collect();
         if replaceable.is_empty() {
-            return Err(Error::Setting(
-                "no mode has a second label to draw negatives from: leave --negatives out"
-                    .to_owned(),
+            return Err(Error::setting(
+                "no mode has a second label to draw from: leave `negatives` out",
             ));
         }
-        let (all_modes, mut indices, mut values, mut weights) = self.into_parts();
+        let Self { modes: all_modes, mut indices, mut values, mut weights, source } = self;
         let observed = values.len();
         let mut known: HashSet<Vec<u32>> =
             (0..observed).map(|row| indices.iter().map(|column| column[row]).collect()).collect();
@@ -58,15 +57,16 @@ impl<T: Real> Observations<T> {
                     for (column, &label) in indices.iter_mut().zip(&cell) {
                         column.push(label);
                     }
-                    values.push(T::from_f64(value));
+                    values.push(value);
                     if let Some(weights) = &mut weights {
-                        weights.push(T::ONE);
+                        weights.push(1.0);
                     }
                     known.insert(cell);
                     break;
                 }
             }
         }
-        Self::new(all_modes, indices, values, weights, OnDuplicate::Error)
+        let data = Self::new(all_modes, indices, values, weights, OnDuplicate::Error)?;
+        Ok(data.with_source(source))
     }
 }

@@ -1,10 +1,9 @@
-//! Observations seen with the labels of a model.
+//! Observations with the labels of a model.
 
 use super::{Mode, Observations};
 use crate::error::{Error, Result};
-use quadfill_kernels::Real;
 
-impl<T: Real> Observations<T> {
+impl Observations {
     /// The same observations with the labels of other modes, in the same order of modes, and how many
     /// were left out because some label is not among them.
     ///
@@ -24,15 +23,11 @@ impl<T: Real> Observations<T> {
     /// # Ok::<(), quadfill::Error>(())
     /// ```
     pub fn relabelled(self, modes: &[Mode]) -> Result<(Self, usize)> {
-        let (own, mut indices, mut values, mut weights) = self.into_parts();
+        let Self { modes: own, mut indices, mut values, mut weights, source } = self;
         if own.len() != modes.len() {
-            return Err(Error::Setting(format!(
-                "the model is for {} modes but the data have {}: name the right columns with --modes",
-                modes.len(),
-                own.len()
-            )));
+            return Err(Error::OtherModes { expected: modes.len(), got: own.len() });
         }
-        let places: Vec<Vec<Option<u32>>> = own
+        let index_map: Vec<Vec<Option<u32>>> = own
             .iter()
             .zip(modes)
             .map(|(own, mode)| {
@@ -43,10 +38,10 @@ impl<T: Real> Observations<T> {
         let mut kept = 0;
         let all = values.len();
         for row in 0..all {
-            let place = |mode: usize| places[mode][indices[mode][row] as usize];
-            if (0..modes.len()).all(|mode| place(mode).is_some()) {
-                for (column, places) in indices.iter_mut().zip(&places) {
-                    column[kept] = places[column[row] as usize].unwrap_or_default();
+            let known = |mode: usize| index_map[mode][indices[mode][row] as usize].is_some();
+            if (0..modes.len()).all(known) {
+                for (column, map) in indices.iter_mut().zip(&index_map) {
+                    column[kept] = map[column[row] as usize].unwrap_or_default();
                 }
                 values[kept] = values[row];
                 if let Some(weights) = &mut weights {
@@ -56,11 +51,7 @@ impl<T: Real> Observations<T> {
             }
         }
         if kept == 0 {
-            return Err(Error::Setting(
-                "the data and the model have no label in common in every mode: give the data that the \
-                 model was fitted to"
-                    .to_owned(),
-            ));
+            return Err(Error::NothingInCommon);
         }
         for column in &mut indices {
             column.truncate(kept);
@@ -69,6 +60,6 @@ impl<T: Real> Observations<T> {
         if let Some(weights) = &mut weights {
             weights.truncate(kept);
         }
-        Ok((Self::from_checked(modes.to_vec(), indices, values, weights), all - kept))
+        Ok((Self { modes: modes.to_vec(), indices, values, weights, source }, all - kept))
     }
 }

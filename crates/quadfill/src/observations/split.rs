@@ -1,17 +1,12 @@
-//! Splits observations into a part to learn from and a part to judge by.
+//! Splits observations into training data and held-out data.
 
 use super::Observations;
+use super::hold_out::{CellHash, is_held_out};
 use crate::error::{Error, Result};
-use quadfill_kernels::Real;
-use quadfill_kernels::streams;
-use rand::RngExt;
 
-/// Streams of different purposes never share numbers.
-const SPLIT_STREAM: u64 = 0x0073_706c_6974;
-
-impl<T: Real> Observations<T> {
-    /// Moves each observation to the second part with probability `rate`, never leaving either
-    /// part empty.
+impl Observations {
+    /// Moves about the share `rate` to the second part, never leaving either part empty. The labels
+    /// of a cell and the seed decide, not the order of the rows.
     ///
     /// ```
     /// # use quadfill::{Labels, Mode, Observations, OnDuplicate};
@@ -24,13 +19,13 @@ impl<T: Real> Observations<T> {
     /// # Ok::<(), quadfill::Error>(())
     /// ```
     pub fn split_random(self, rate: f64, seed: u64) -> Result<(Self, Self)> {
-        let mut rng = streams::stream(seed, SPLIT_STREAM, 0);
-        let moved = self.drawn_below(rate, |_| rng.random())?;
+        let hash = CellHash::new(&self.modes, seed);
+        let moved = self.hashed_below(rate, |cell| hash.cell(cell))?;
         Ok(self.partition(&moved))
     }
 
     /// Like [`split_random`](Self::split_random) for symmetric data: observations with the same labels in
-    /// another order go to the same part, so that none is judged by a copy of itself.
+    /// another order go to the same part, so that no copy of a training cell is held out.
     ///
     /// ```
     /// # use quadfill::{Labels, Mode, Observations, OnDuplicate};
@@ -42,37 +37,38 @@ impl<T: Real> Observations<T> {
     /// # Ok::<(), quadfill::Error>(())
     /// ```
     pub fn split_symmetric(self, rate: f64, seed: u64) -> Result<(Self, Self)> {
-        let mut labels = Vec::with_capacity(self.modes.len());
-        let moved = self.drawn_below(rate, |row| {
-            labels.clear();
-            labels.extend(self.indices.iter().map(|column| u64::from(column[row])));
-            labels.sort_unstable();
-            // Few sets of labels share a number, and those that do only share a part.
-            let block = labels.iter().fold(0u64, |all, &i| all.rotate_left(21) ^ i);
-            streams::stream(seed, SPLIT_STREAM, block).random()
-        })?;
+        let hash = CellHash::new(&self.modes, seed);
+        let moved = self.hashed_below(rate, |cell| hash.unordered_cell(cell))?;
         Ok(self.partition(&moved))
     }
 
-    /// For which observations a number below `rate` is drawn: never for none and never for all.
-    fn drawn_below(&self, rate: f64, draw: impl FnMut(usize) -> f64) -> Result<Vec<bool>> {
+    /// Which observations have a hash below `rate` of all hashes: never none and never all.
+    fn hashed_below(&self, rate: f64, hash: impl Fn(&[u32]) -> u64) -> Result<Vec<bool>> {
         if !(rate > 0.0 && rate < 1.0) {
-            return Err(Error::Setting(format!(
+            return Err(Error::Split(format!(
                 "a share of {rate} cannot be held out: choose a number between 0 and 1, such as 0.1"
             )));
         }
         if self.len() < 2 {
-            return Err(Error::Setting(
-                "a single observation cannot be split: give more data, or a --penalty".to_owned(),
+            return Err(Error::Split(
+                "a single observation cannot be split: give more data".to_owned(),
             ));
         }
-        let mut moved: Vec<bool> = (0..self.len()).map(draw).map(|drawn| drawn < rate).collect();
-        if moved.iter().all(|&m| m) {
-            moved[0] = false;
-        }
-        if !moved.iter().any(|&m| m) {
-            let last = moved.len() - 1;
-            moved[last] = true;
+        let mut cell = vec![0; self.modes.len()];
+        let hashes: Vec<u64> = (0..self.len())
+            .map(|row| {
+                for (label, column) in cell.iter_mut().zip(&self.indices) {
+                    *label = column[row];
+                }
+                hash(&cell)
+            })
+            .collect();
+        let mut moved: Vec<bool> = hashes.iter().map(|&hash| is_held_out(hash, rate)).collect();
+        let held = moved.iter().filter(|&&m| m).count();
+        if held == 0 {
+            moved[extreme(&hashes, u64::MIN)] = true;
+        } else if held == moved.len() {
+            moved[extreme(&hashes, u64::MAX)] = false;
         }
         Ok(moved)
     }
@@ -93,7 +89,7 @@ impl<T: Real> Observations<T> {
         }
         if moved == 0 || moved == self.len() {
             let name = &self.modes[mode].name;
-            return Err(Error::Setting(format!(
+            return Err(Error::Split(format!(
                 "holding out the latest {rate} of mode `{name}` leaves one part empty: \
                  choose another share or finer bins"
             )));
@@ -115,8 +111,20 @@ impl<T: Real> Observations<T> {
         let (kept_values, moved_values) = divide(self.values, moved);
         let (kept_weights, moved_weights) = self.weights.map(|w| divide(w, moved)).unzip();
         (
-            Self::from_checked(self.modes, kept_columns, kept_values, kept_weights),
-            Self::from_checked(modes, moved_columns, moved_values, moved_weights),
+            Self {
+                modes: self.modes,
+                indices: kept_columns,
+                values: kept_values,
+                weights: kept_weights,
+                source: self.source.clone(),
+            },
+            Self {
+                modes,
+                indices: moved_columns,
+                values: moved_values,
+                weights: moved_weights,
+                source: self.source,
+            },
         )
     }
 
@@ -135,6 +143,12 @@ impl<T: Real> Observations<T> {
     }
 }
 
+/// The position of the hash that is closest to `end`.
+fn extreme(hashes: &[u64], end: u64) -> usize {
+    let closest = (0..hashes.len()).min_by_key(|&row| hashes[row].abs_diff(end));
+    closest.expect("there are observations")
+}
+
 fn divide<V: Copy>(mut column: Vec<V>, moved: &[bool]) -> (Vec<V>, Vec<V>) {
     let gone = column.iter().zip(moved).filter(|&(_, &m)| m).map(|(&v, _)| v).collect();
     let mut flags = moved.iter();
@@ -148,7 +162,7 @@ fn divide<V: Copy>(mut column: Vec<V>, moved: &[bool]) -> (Vec<V>, Vec<V>) {
 mod tests {
     use crate::observations::{Labels, Mode, Observations, OnDuplicate};
 
-    fn data(n: u32) -> Observations<f64> {
+    fn data(n: u32) -> Observations {
         let modes =
             vec![Mode::new("a", Labels::range(n as usize)), Mode::new("b", Labels::range(2))];
         let values = (0..n).map(f64::from).collect();
@@ -169,6 +183,22 @@ mod tests {
         let mut all: Vec<u32> = train.join(held).indices(0).to_vec();
         all.sort_unstable();
         assert_eq!(all, (0..1000).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn the_order_of_the_rows_does_not_matter() {
+        let held = |data: Observations| {
+            let mut held = data.split_random(0.3, 1).unwrap().1.indices(0).to_vec();
+            held.sort_unstable();
+            held
+        };
+        let (modes, mut indices, mut values, _) = data(100).into_parts();
+        for column in &mut indices {
+            column.reverse();
+        }
+        values.reverse();
+        let reversed = Observations::new(modes, indices, values, None, OnDuplicate::Error).unwrap();
+        assert_eq!(held(reversed), held(data(100)));
     }
 
     #[test]
@@ -205,7 +235,7 @@ mod tests {
         let (train, held) = data.split_symmetric(0.25, 5).unwrap();
         let share = held.len() as f64 / (train.len() + held.len()) as f64;
         assert!((0.15..0.35).contains(&share), "{share}");
-        let sets = |part: &Observations<f64>| -> std::collections::HashSet<Vec<u32>> {
+        let sets = |part: &Observations| -> std::collections::HashSet<Vec<u32>> {
             (0..part.len())
                 .map(|row| {
                     let mut labels: Vec<u32> = (0..3).map(|mode| part.indices(mode)[row]).collect();

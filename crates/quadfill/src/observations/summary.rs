@@ -1,9 +1,8 @@
-//! What the data look like, and whether there is enough of it.
+//! A summary of the data, and whether there are enough of them.
 
 use serde::Serialize;
 
 use super::Observations;
-use quadfill_kernels::Real;
 
 /// Observations per label of one mode.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -39,21 +38,21 @@ pub struct Summary {
     pub max: f64,
     /// The standard deviation of the values.
     pub deviation: f64,
-    /// Labels with fewer observations than the asked rank, per mode: nobody can recover those.
+    /// Labels with fewer observations than the given rank, per mode: these cannot be recovered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub below_rank: Option<Vec<usize>>,
-    /// Free parameters of the asked model.
+    /// Free parameters of the given model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub degrees_of_freedom: Option<usize>,
-    /// Plain sentences on what to expect trouble from.
+    /// Warnings, one sentence each.
     pub warnings: Vec<String>,
 }
 
-impl<T: Real> Observations<T> {
+impl Observations {
     /// Summarises the data on its own.
     pub fn summary(&self) -> Summary {
         let m = self.len() as f64;
-        let values = || self.values().iter().map(|v| v.to_f64());
+        let values = || self.values().iter().copied();
         let mean = values().sum::<f64>() / m;
         let cells: f64 = self.sizes().iter().map(|&n| n as f64).product();
         Summary {
@@ -80,8 +79,8 @@ impl<T: Real> Observations<T> {
         for (mode, &few) in summary.modes.iter().zip(&below) {
             if few > 0 {
                 summary.warnings.push(format!(
-                    "{few} of {} labels of `{}` have fewer than {rank} observations: their rows rest \
-                     on the penalty alone",
+                    "{few} of {} labels of `{}` have fewer than {rank} observations: their rows are \
+                     not determined without the penalty",
                     mode.labels, mode.name
                 ));
             }
@@ -89,7 +88,7 @@ impl<T: Real> Observations<T> {
         if self.len() < degrees_of_freedom {
             summary.warnings.push(format!(
                 "{} observation{} for {degrees_of_freedom} free parameters: exact recovery is \
-                 impossible, lower the rank or expect the penalty to decide",
+                 impossible, lower the rank or rely on the penalty",
                 self.len(),
                 if self.len() == 1 { "" } else { "s" }
             ));

@@ -1,11 +1,11 @@
-//! Alternating least squares: one factor matrix at a time, its rows side by side.
+//! Alternating least squares: one factor matrix at a time, its rows in parallel.
 
 use rayon::prelude::*;
 
 use super::row_newton::{RowProblem, RowScratch};
 use super::row_systems::{GroupStep, solve_rows};
 use crate::model::{Interaction, Parameters};
-use crate::objective::{Objective, RowZeros, perturbed_rows};
+use crate::objective::{Objective, RowImplicit, perturbed_rows};
 use crate::views::Segment;
 use quadfill_kernels::cells::Workspace;
 use quadfill_kernels::cholesky::{self, LANES};
@@ -42,8 +42,8 @@ pub fn update_group<T: Real>(
     data
 }
 
-/// Updates some rows of one factor matrix by the very steps of [`update_group`] and leaves the
-/// others alone.
+/// Updates some rows of one factor matrix by the same steps as [`update_group`] and leaves the others
+/// unchanged.
 pub(crate) fn update_rows<T: Real>(
     objective: &Objective<'_, T>,
     parameters: &mut Parameters<T>,
@@ -64,7 +64,7 @@ pub(crate) fn update_rows<T: Real>(
     }
 }
 
-/// Whether one update leads every row of a matrix to its best, the other matrices being fixed.
+/// Whether one update minimises over every row of a matrix, the other matrices being fixed.
 pub(crate) fn is_linear<T: Real>(objective: &Objective<'_, T>, group: usize) -> bool {
     !is_coupled(objective, group) && has_linear_rows(objective, group)
 }
@@ -75,7 +75,7 @@ fn is_coupled<T: Real>(objective: &Objective<'_, T>, group: usize) -> bool {
 }
 
 fn has_linear_rows<T: Real>(objective: &Objective<'_, T>, group: usize) -> bool {
-    objective.incoherence().is_none() && !group_has_diagonal(objective, group)
+    objective.row_norm_penalty().is_none() && !group_has_diagonal(objective, group)
 }
 
 fn steps<T: Real>(
@@ -107,7 +107,7 @@ struct RowTerms<'a, T: Real> {
     /// Position of the matrix's first row among all rows stacked.
     first_stacked: usize,
     perturbed: Option<Vec<f64>>,
-    zeros: Option<RowZeros>,
+    implicit: Option<RowImplicit>,
 }
 
 impl<'a, T: Real> RowTerms<'a, T> {
@@ -118,7 +118,7 @@ impl<'a, T: Real> RowTerms<'a, T> {
             group,
             first_stacked: parameters.layout().rows()[..group].iter().sum(),
             perturbed: objective.perturbation().map(|c| perturbed_rows(c, parameters)),
-            zeros: objective.row_zeros(parameters, group),
+            implicit: objective.row_implicit(parameters, group),
         }
     }
 
@@ -126,37 +126,34 @@ impl<'a, T: Real> RowTerms<'a, T> {
         self.objective.observations()
     }
 
-    /// Adds the penalties to a row's normal equations (dimension `n`, right-hand side in the last
-    /// line).
+    /// Adds everything but the data to a row's normal equations (dimension `n`, right-hand side in the
+    /// last line).
     fn add_penalties(&self, row: usize, system: &mut [f64], n: usize) {
         let rank = self.parameters.layout().rank();
         let m = self.count();
         let numbers = self.parameters.row(self.group, row);
-        let mut ridge = m * self.objective.row_penalty(self.group, row);
-        if let Some(quartic) = self.objective.incoherence() {
-            let norm = numbers.iter().map(|u| u.to_f64().powi(2)).sum::<f64>().sqrt();
-            ridge += 0.5 * m * quartic.slope(norm);
-        }
-        for (j, u) in numbers.iter().enumerate() {
-            system[j * (n + 1) + j] += ridge;
-            system[n * (n + 1) + j] -= ridge * u.to_f64();
+        let entries = numbers.iter().map(|u| u.to_f64());
+        let bias = (n > rank).then(|| self.parameters.bias(self.group, row).to_f64());
+        let prior = self.objective.row_prior(self.group, row);
+        prior.add_to_system(m, entries.clone().chain(bias), system, n);
+        if let Some(quartic) = self.objective.row_norm_penalty() {
+            let norm = entries.clone().map(|u| u.powi(2)).sum::<f64>().sqrt();
+            let ridge = 0.5 * m * quartic.diagonal(norm);
+            for (j, u) in entries.enumerate() {
+                system[j * (n + 1) + j] += ridge;
+                system[n * (n + 1) + j] -= ridge * u;
+            }
         }
         if let (Some(c), Some(products)) = (self.objective.perturbation(), &self.perturbed) {
             let stacked = self.first_stacked + row;
-            let own = c.row(stacked)[stacked];
+            let own = c.get(stacked, stacked);
             for j in 0..rank {
                 system[j * (n + 1) + j] += m * own;
                 system[n * (n + 1) + j] -= m * products[stacked * rank + j];
             }
         }
-        if let Some(zeros) = &self.zeros {
-            zeros.add_to(numbers, system, n);
-        }
-        if n > rank {
-            let ridge = m * self.objective.bias_penalty();
-            let bias = self.parameters.bias(self.group, row).to_f64();
-            system[rank * (n + 1) + rank] += ridge;
-            system[n * (n + 1) + rank] -= ridge * bias;
+        if let Some(implicit) = &self.implicit {
+            implicit.add_to(numbers, system, n);
         }
     }
 }
@@ -175,49 +172,45 @@ fn linear_steps<T: Real>(
         let mut plain = [0.0; LANES];
         for (lane, row) in batch.rows.clone().enumerate() {
             let system = &mut batch.systems[lane * size..(lane + 1) * size];
-            plain[lane] = system[size - 1] + terms.zero_squares(row);
+            plain[lane] = system[size - 1] + terms.implicit_squares(row);
             terms.add_penalties(row, system, n);
         }
-        let slopes: Vec<f64> = (0..count)
+        let rhs: Vec<f64> = (0..count)
             .flat_map(|lane| &batch.systems[(lane + 1) * size - n - 1..(lane + 1) * size - 1])
             .copied()
             .collect();
-        cholesky::solve_lanes(*objective.kernels(), n, batch.systems, count, batch.steps);
+        cholesky::solve_lanes(*objective.backend(), n, batch.systems, count, batch.steps);
         for (lane, row) in batch.rows.clone().enumerate() {
             let of_lane = lane * n..(lane + 1) * n;
-            let change = terms.data_change(row, &batch.steps[of_lane.clone()], &slopes[of_lane]);
+            let change = terms.data_change(row, &batch.steps[of_lane.clone()], &rhs[of_lane]);
             *data += plain[lane] + change;
         }
     });
-    let data = sum::ordered_sum(&sums) + objective.zeros_constant();
+    let data = sum::ordered_sum(&sums) + objective.implicit_constant();
     (step, data / terms.count())
 }
 
 impl<T: Real> RowTerms<'_, T> {
     /// The weighted squares of all predictions that involve a row, where unobserved cells are zero.
-    fn zero_squares(&self, row: usize) -> f64 {
+    fn implicit_squares(&self, row: usize) -> f64 {
         let numbers = self.parameters.row(self.group, row);
-        self.zeros.as_ref().map_or(0.0, |zeros| zeros.squares(numbers))
+        self.implicit.as_ref().map_or(0.0, |implicit| implicit.squares(numbers))
     }
 
-    /// How a solved step changes the row's data term: with `(G + L) d = g - L u`, the data term moves
-    /// by `-<d, g> - <d, L (u + d)>`.
-    fn data_change(&self, row: usize, step: &[f64], slope: &[f64]) -> f64 {
-        let rank = self.parameters.layout().rank();
+    /// How a solved step changes the row's data term: with `(G + P) d = g + P (mean - u) = rhs`, the data
+    /// term moves by `-<d, g> - <d, P (u + d - mean)>`.
+    fn data_change(&self, row: usize, step: &[f64], rhs: &[f64]) -> f64 {
         let m = self.count();
-        let ridge = m * self.objective.row_penalty(self.group, row);
-        let numbers = self.parameters.row(self.group, row);
+        let prior = self.objective.row_prior(self.group, row);
+        let entries = self.parameters.row(self.group, row).iter().map(|u| u.to_f64());
+        let bias = self.parameters.bias(self.group, row).to_f64();
         let mut change = 0.0;
-        for ((d, s), u) in step.iter().zip(slope).zip(numbers) {
-            // `slope` is g - L u.
-            let u = u.to_f64();
-            change -= d * (s + ridge * u) + ridge * d * (u + d);
-        }
-        if step.len() > rank {
-            let ridge = m * self.objective.bias_penalty();
-            let bias = self.parameters.bias(self.group, row).to_f64();
-            change -= step[rank] * (slope[rank] + ridge * bias)
-                + ridge * step[rank] * (bias + step[rank]);
+        for (j, ((d, s), u)) in
+            step.iter().zip(rhs).zip(entries.chain(std::iter::once(bias))).enumerate()
+        {
+            let ridge = m * prior.precision(j);
+            let excess = prior.excess(j, u);
+            change -= d * (s + ridge * excess) + ridge * d * (excess + d);
         }
         change
     }
@@ -247,7 +240,7 @@ fn newton_steps<T: Real>(
     };
     let accumulate = |segment: &Segment, workspace: &mut Workspace<T>, out: &mut [f64]| {
         let cells = point.row_cells(objective.views(), segment);
-        objective.kernels().normal_equations(&point.context(segment.mode), &cells, workspace, out);
+        objective.backend().normal_equations(&point.context(segment.mode), &cells, workspace, out);
     };
     let heavy = objective.heavy_sums(group, size, &|| Workspace::new(rank, true), &accumulate);
     let units: Vec<(Vec<f64>, f64)> = objective
@@ -275,9 +268,10 @@ fn newton_steps<T: Real>(
                         row: &numbers,
                         bias: parameters.bias(group, row).to_f64(),
                         own,
-                        ridge: m * objective.row_penalty(group, row),
-                        bias_ridge: (n > rank).then(|| m * objective.bias_penalty()),
-                        incoherence: objective.incoherence().map(|q| (*q, m)),
+                        prior: objective.row_prior(group, row),
+                        has_bias: n > rank,
+                        row_norm_penalty: objective.row_norm_penalty(),
+                        observations: m,
                     };
                     data += problem.minimise(step, scratch);
                     steps.extend_from_slice(&step[..n]);

@@ -4,7 +4,7 @@ use super::vector;
 use crate::model::Parameters;
 use quadfill_kernels::Real;
 
-/// What a system is solved for.
+/// A vector of unknowns.
 pub(super) trait Direction: Clone {
     fn dot(&self, other: &Self) -> f64;
 
@@ -26,13 +26,13 @@ impl<T: Real> Direction for Parameters<T> {
 
 /// When conjugate gradients end.
 pub(super) struct Enough {
-    /// The share of the squared residual that may be left.
+    /// The relative squared residual to stop at.
     pub(super) residual: f64,
     pub(super) steps: usize,
 }
 
-/// Solves `H d = -gradient` as far as `H`, which `times` writes products with, curves upwards. Directions
-/// that change no prediction are never entered, because the gradient has no part along them.
+/// Solves `H d = -gradient`, stopping at negative curvature; `times` computes products with `H`. Directions
+/// that change no prediction are never entered, because the gradient is orthogonal to them.
 pub(super) fn conjugate_gradients<D: Direction>(
     gradient: &D,
     times: impl Fn(&D, &mut D),

@@ -1,10 +1,10 @@
-//! How much a step is damped: as little as it takes to go down.
+//! The damping of a step: the smallest that lowers the objective.
 
 const MAX_TRIES: usize = 10;
 const FIRST: f64 = 1e-6;
 const LEAST: f64 = 1e-12;
 
-/// The damping that the last step needed; none at first.
+/// The damping that the last step needed; initially zero.
 #[derive(Debug, Default)]
 pub(super) struct Damping(f64);
 

@@ -1,14 +1,10 @@
-//! What a fit tells while it runs, and what it ends with.
+//! The events of a running fit, and why it ended.
+
+use std::ops::ControlFlow;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::apply::Predictor;
-use crate::certify::Certificate;
-use crate::model::{ModelSpec, Parameters, Posterior};
-use quadfill_kernels::Real;
-
-use super::progress::Progress;
-use super::sdp::SdpReport;
+use super::checkpoint::Checkpoint;
 
 /// One point of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -20,11 +16,17 @@ pub struct PathPoint {
     pub train_rmse: f64,
     /// The same on the held-out part, where there is one.
     pub validation_rmse: Option<f64>,
-    /// Seconds since the fit began.
+    /// Seconds since the fit began; not part of a stored model.
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub seconds: f64,
 }
 
-/// JSON has no infinity and writes `null`; an error that overflowed must not make a file unreadable.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the form that serde calls")]
+fn is_zero(seconds: &f64) -> bool {
+    *seconds == 0.0
+}
+
+/// JSON has no infinity and stores `null`; an RMSE that overflowed must not make a file unreadable.
 pub(crate) fn null_is_infinite<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
     Ok(Option::deserialize(from)?.unwrap_or(f64::INFINITY))
 }
@@ -35,53 +37,54 @@ pub(crate) fn null_is_infinite<'de, D: Deserializer<'de>>(from: D) -> Result<f64
 pub enum Status {
     /// The residual vanished: the data are reproduced to working precision.
     Exact,
-    /// The objective stopped falling.
+    /// The objective stopped decreasing.
     Converged,
-    /// No column of any kind lowers the objective: it is at its minimum over all ranks.
+    /// No additional column lowers the objective: it is at its minimum over all ranks.
     Certified,
-    /// Penalty and offsets were chosen on held-out data, and all data fitted with them.
+    /// Penalty and biases were chosen on held-out data, and all data fitted with them.
     Validated,
     /// All draws from the posterior were taken.
     Sampled,
-    /// No step led down any more.
+    /// No step lowers the objective.
     NoProgress,
-    /// The iteration limit came first.
+    /// The iteration limit was reached.
     SweepLimit,
-    /// The time limit came first.
+    /// The time limit was reached.
     TimeLimit,
-    /// The largest rank came first.
+    /// The largest rank was reached.
     RankLimit,
+    /// The observer ended the fit: this is the best model so far.
+    Interrupted,
 }
 
-/// What is being done.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+/// A stage of a fit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
     /// Tries whether all data can be fitted exactly.
     Exact,
-    /// Goes on with the principal columns of the first path.
+    /// Continues with the principal columns of the first path.
     Trim,
     /// Brings the residual to working precision.
     Polish,
-    /// Looks for the kernel, which is to be learned; the number is that of the start.
+    /// Searches for the learned kernel; the number is that of the start.
     Kernel(usize),
-    /// Chooses penalty and offsets on held-out data; the number is the candidate's.
+    /// Chooses penalty and biases on held-out data; the number is the candidate's.
     HoldOut(usize),
-    /// Finds out on held-out data how long to stay at the penalty that was chosen.
-    Settle,
+    /// Chooses the number of sweeps at the chosen penalty on held-out data.
+    EarlyStopping,
     /// Fits all data with what was chosen.
     Refit,
     /// Runs one solver at one penalty.
     Solve,
-    /// Adds columns until no more lowers the objective.
-    Climb,
+    /// Adds columns until none lowers the objective.
+    Staircase,
     /// Draws from the posterior.
     Sample,
 }
 
-/// A running fit, seen from outside.
+/// An event of a running fit.
 #[derive(Debug)]
-pub enum Event<'a, T: Real> {
+pub enum Event<'a> {
     /// A stage begins, with the number of steps it may take.
     Stage {
         /// Which one.
@@ -97,65 +100,49 @@ pub enum Event<'a, T: Real> {
         point: PathPoint,
     },
     /// A state from which the fit could be resumed.
-    Checkpoint(&'a Progress<T>),
+    Checkpoint(Checkpoint<'a>),
 }
 
-/// Watches a fit. Every method may be left out.
-pub trait Observer<T: Real> {
-    /// Something happened.
-    fn event(&mut self, event: Event<'_, T>) {
+/// Observes a fit, and may end it. Every method has a default.
+///
+/// ```
+/// use std::ops::ControlFlow;
+/// use quadfill::solve::{Event, Observer, Status};
+/// use quadfill::{FitConfig, Labels, Mode, Observations, OnDuplicate};
+///
+/// /// Ends a fit after five steps.
+/// struct FiveSteps(usize);
+/// impl Observer for FiveSteps {
+///     fn event(&mut self, event: Event<'_>) -> ControlFlow<()> {
+///         self.0 += usize::from(matches!(event, Event::Step { .. }));
+///         if self.0 < 5 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+///     }
+/// }
+/// # let modes = vec![Mode::new("a", Labels::range(3)), Mode::new("b", Labels::range(3))];
+/// # let indices = vec![vec![0, 0, 0, 1, 1, 1, 2, 2], vec![0, 1, 2, 0, 1, 2, 0, 1]];
+/// # let values = vec![1.0, 2.0, 3.0, 2.0, 4.0, 6.0, 3.0, 6.0];
+/// # let data = Observations::new(modes, indices, values, None, OnDuplicate::Error)?;
+/// let model = quadfill::fit_with(data, &FitConfig::default(), &mut FiveSteps(0))?;
+/// assert_eq!(model.summary().status, Status::Interrupted);
+/// assert!(model.predict(&["2", "2"])?.is_finite());
+/// # Ok::<(), quadfill::Error>(())
+/// ```
+pub trait Observer {
+    /// Something happened. `Break` ends the fit after a last checkpoint, with the best model so far.
+    fn event(&mut self, event: Event<'_>) -> ControlFlow<()> {
         let _ = event;
+        ControlFlow::Continue(())
     }
 
-    /// Cells, one column of labels per mode, whose predictions a sampler is to average over all its
-    /// draws, those that it does not keep as well. Other solvers do not ask.
-    fn cells(&self) -> &[Vec<u32>] {
+    /// Cells, one column of label indices per mode, whose predictions a sampler is to average over all
+    /// its draws, including those that it does not keep. Other solvers ignore them.
+    fn tracked_cells(&self) -> &[Vec<u32>] {
         &[]
     }
 }
 
-/// Watches nothing.
+/// An observer that does nothing.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Silent;
+pub struct NoObserver;
 
-impl<T: Real> Observer<T> for Silent {}
-
-/// A fitted model and how it came about.
-#[derive(Debug, Clone)]
-pub struct Fit<T: Real> {
-    /// The model, with the rank and the offsets that were chosen.
-    pub spec: ModelSpec,
-    /// Its numbers.
-    pub parameters: Parameters<T>,
-    /// The `lambda` of the final objective; of a sampler, what its draws amount to.
-    pub penalty: f64,
-    /// Why the fit ended.
-    pub status: Status,
-    /// Iterations in all.
-    pub sweeps: usize,
-    /// Root of the weighted mean squared residual on all data.
-    pub train_rmse: f64,
-    /// The best held-out error, where some were held out.
-    pub validation_rmse: Option<f64>,
-    /// The path that led here: with hold-out, the one that was judged best.
-    pub path: Vec<PathPoint>,
-    /// How far it is from the global optimum; none for CP, or where it was not asked for.
-    pub certificate: Option<Certificate>,
-    /// How the convex program was solved, where there was one.
-    pub sdp: Option<SdpReport>,
-    /// What a sampler knows beyond the mean of its draws, which is the model itself.
-    pub posterior: Option<Posterior<T>>,
-}
-
-impl<T: Real> Fit<T> {
-    /// The columns of the model that was fitted: of one draw, where this is a mean of draws.
-    pub fn rank(&self) -> usize {
-        self.spec.rank / self.posterior.as_ref().map_or(1, |posterior| posterior.draws().len())
-    }
-
-    /// Predicts with the fitted model.
-    pub fn predictor(&self) -> Predictor<'_, T> {
-        Predictor::new(&self.spec, &self.parameters)
-            .with_strangers(self.posterior.as_ref().map(Posterior::strangers))
-    }
-}
+impl Observer for NoObserver {}

@@ -1,161 +1,244 @@
-//! Data without noise: found again to working precision, from hardly more numbers than are free.
+//! Data without noise: recovered to working precision from few more observations than free parameters.
 
-use super::automatic::{Outcome, PATH_DEPTH};
-use super::config::RankChoice;
-use super::events::{PathPoint, Stage, Status};
+use std::ops::ControlFlow;
+
+use super::events::{Stage, Status};
+use super::exact_rank;
 use super::gauss_newton::GaussNewton;
-use super::path::{self, Schedule};
-use super::progress::Progress;
-use super::runner::{End, Runner, Steps};
+use super::path::{self, PATH_DEPTH, Schedule};
+use super::session::{Ending, FitSession, Iteration, steps};
+use super::state::{
+    Descent, ExactAttempt, ExactSearch, Finished, HoldOutSearch, Next, RankTrial, State,
+    TrialResult,
+};
 use super::step::Als;
-use crate::error::Result;
-use crate::model::{Interaction, ModelSpec, Offsets, Parameters, keep_principal};
+use crate::model::{Biases, Interaction, ModelSpec, Parameters, keep_principal};
 use crate::objective::Objective;
-use crate::views::Views;
 use quadfill_kernels::Real;
 
-/// Columns that the first path has to spare.
+/// Extra columns of the first path.
 pub(super) const SPARE_COLUMNS: usize = 2;
-/// The columns that the first path of a model has to spare; the path of CP starts from all it has.
-pub(super) fn spare_columns(spec: &ModelSpec) -> usize {
-    if spec.interaction == Interaction::Cp { 0 } else { SPARE_COLUMNS }
-}
-
 /// Where the second path begins and ends, as shares of the first one's start.
 pub(super) const TRIM_FIRST: f64 = 1e-2;
 pub(super) const TRIM_LAST: f64 = 1e-8;
-/// The most Gauss-Newton steps of a polish.
+/// The maximum number of Gauss-Newton steps of a polish.
 pub(super) const POLISH_STEPS: usize = 30;
 
-impl<T: Real> Runner<'_, T> {
-    /// Whether it is worth trying: enough data, and nothing asked for that rules it out.
-    pub(super) fn may_be_exact(&self, views: &Views<T>) -> bool {
-        let least = match self.config.rank {
-            RankChoice::Given => self.config.model.rank,
-            RankChoice::Auto => 1,
-        };
-        let spec = self.exact_spec(least);
-        let enough = views.len() > spec.degrees_of_freedom(&views.sizes());
-        let plain = self.config.incoherence.is_none() && !self.config.perturb;
-        enough && plain && matches!(self.config.offsets, None | Some(Offsets::None))
-    }
+/// Whether to try an exact fit: enough data, and no setting that rules it out.
+pub(super) fn is_worth_trying<T: Real>(session: &FitSession<'_, T>) -> bool {
+    let (config, data) = (session.config(), session.problem.data());
+    let least = if session.checked.finds_rank { 1 } else { session.base.rank };
+    let spec = session.base.clone().with_rank(least);
+    let enough = data.len() > spec.degrees_of_freedom(&data.sizes());
+    let plain = config.row_norm_penalty.is_none() && !config.perturb;
+    enough && plain && config.biases.unwrap_or(Biases::None) == Biases::None
+}
 
-    pub(super) fn exact_spec(&self, rank: usize) -> ModelSpec {
-        self.config.model.clone().with_offsets(Offsets::None).with_rank(rank)
-    }
-
-    /// A path with columns to spare, a second one with the principal columns, and a polish without
-    /// penalty. Gives up as soon as the data turn out not to be exact.
-    pub(super) fn exact(
-        &mut self,
-        views: &Views<T>,
-        rank: usize,
-        progress: Option<Progress<T>>,
-    ) -> Result<Outcome<T>> {
-        let spec = self.exact_spec(rank);
-        let wide = spec.clone().with_rank(spec.rank + spare_columns(&spec));
-        let mut progress = if let Some(progress) = progress {
-            progress
-        } else {
-            let (lambda_max, parameters) = self.path_start(views, &wide)?;
-            self.begin(Stage::Exact, &wide, lambda_max, parameters, None)
+/// Fits exactly at the given rank, or finds the smallest one at which that works. Where there is none
+/// the data are noisy, and hold-out comes next.
+pub(super) fn run<T: Real>(
+    session: &mut FitSession<'_, T>,
+    mut search: ExactSearch<Parameters<T>>,
+) -> Next<T> {
+    loop {
+        let attempt = match search.attempt.take() {
+            Some(attempt) => attempt,
+            None => match exact_rank::next(session, &search.trials) {
+                Some(rank) => ExactAttempt::Wide(wide_start(session, rank)),
+                None => break,
+            },
         };
-        let mut objective = self.objective(views, &spec, 0.0)?;
-        let zero = Parameters::zeros(&spec, &views.sizes());
-        let deviation = objective.data_value(&zero).sqrt();
-        let first = progress.notes.lambda_max;
-        if progress.notes.stage == Stage::Exact {
-            let mut wide_objective = self.objective(views, &wide, first)?;
-            let end = self.wide_path(&mut wide_objective, &mut progress, deviation);
-            let kept = keep_principal(progress.parameters.clone(), &spec, &views.sizes());
-            let path = progress.notes.path.clone();
-            progress = self.begin(Stage::Trim, &spec, first, kept, Some(&progress));
-            match end {
-                End::Done => {}
-                End::Left | End::Stuck => return Ok(Outcome::Left(progress)),
-                End::Sweeps | End::Time => {
-                    objective.set_penalty(path.last().map_or(first, |point| point.penalty));
-                    let status = end.status(Status::SweepLimit);
-                    return Ok(self.fitted(&objective, progress, status, path));
+        let rank = rank_of(&attempt);
+        let result = match try_exact(session, &search, attempt) {
+            Attempt::Exact(descent) => {
+                // Ranks are halved, so the last one that was enough is the smallest.
+                search.smallest = Some(descent);
+                TrialResult::Exact
+            }
+            Attempt::Close => TrialResult::Close,
+            Attempt::Noisy => TrialResult::Noisy,
+            Attempt::Stopped(finished) => {
+                // An exact fit is better than one that a limit ended.
+                return ControlFlow::Break(match search.smallest {
+                    Some(exact) => Finished::at(exact, 0.0, finished.status),
+                    None => finished,
+                });
+            }
+        };
+        search.trials.push(RankTrial { rank, result });
+    }
+    match search.smallest {
+        Some(descent) => ControlFlow::Break(Finished::at(descent, 0.0, Status::Exact)),
+        None => ControlFlow::Continue(State::HoldOut(HoldOutSearch::default())),
+    }
+}
+
+/// How an attempt ended.
+enum Attempt<T: Real> {
+    /// The residual vanished.
+    Exact(Descent<Parameters<T>>),
+    /// It vanished with extra columns, but not without them.
+    Close,
+    /// It stopped decreasing with extra columns.
+    Noisy,
+    /// A limit of the whole fit was reached.
+    Stopped(Finished<T>),
+}
+
+/// The extra columns of a model's first path; CP has none.
+fn spare_columns(spec: &ModelSpec) -> usize {
+    if spec.interaction == Interaction::Cp { 0 } else { SPARE_COLUMNS }
+}
+
+/// The rank that an attempt is about.
+fn rank_of<P>(attempt: &ExactAttempt<P>) -> usize {
+    match attempt {
+        ExactAttempt::Wide(descent) => descent.spec.rank - spare_columns(&descent.spec),
+        ExactAttempt::Trimmed(descent) | ExactAttempt::Polish(descent) => descent.spec.rank,
+    }
+}
+
+fn wide_start<T: Real>(session: &FitSession<'_, T>, rank: usize) -> Descent<Parameters<T>> {
+    let spec = session.base.clone().with_rank(rank + spare_columns(&session.base));
+    session.path_start(session.problem.data(), &spec)
+}
+
+/// A path with extra columns, a second one with the principal columns, and a polish without penalty.
+/// Gives up as soon as the data turn out not to be exact.
+fn try_exact<T: Real>(
+    session: &mut FitSession<'_, T>,
+    search: &ExactSearch<Parameters<T>>,
+    attempt: ExactAttempt<Parameters<T>>,
+) -> Attempt<T> {
+    let data = session.problem.data();
+    let spec = session.base.clone().with_rank(rank_of(&attempt));
+    let mut objective = session.problem.objective(&spec, 0.0);
+    let zero = Parameters::zeros(&spec, &data.sizes());
+    let deviation = objective.data_value(&zero).sqrt();
+    let mut attempt = attempt;
+    loop {
+        attempt = match attempt {
+            ExactAttempt::Wide(mut descent) => {
+                let ending = wide_path(session, search, &mut descent, deviation);
+                let penalty = descent.trace.last_penalty().unwrap_or(descent.first_penalty);
+                let kept = keep_principal(descent.parameters, &spec, &data.sizes());
+                let first = descent.first_penalty * TRIM_FIRST;
+                let trimmed = Descent::new(spec.clone(), first, kept);
+                if let Some(limit) = ending.limit() {
+                    let finished = Finished::at(trimmed, penalty, limit);
+                    return Attempt::Stopped(Finished { path: descent.trace.path, ..finished });
                 }
+                if ending != Ending::Done {
+                    return Attempt::Noisy;
+                }
+                ExactAttempt::Trimmed(trimmed)
             }
-        }
-        if progress.notes.stage == Stage::Trim {
-            let end = self.trimmed_path(&mut objective, &mut progress);
-            let path = progress.notes.path.clone();
-            if end.is_limit() {
-                let status = end.status(Status::SweepLimit);
-                return Ok(self.fitted(&objective, progress, status, path));
+            ExactAttempt::Trimmed(mut descent) => {
+                let ending = trimmed_path(session, search, &mut objective, &mut descent);
+                if let Some(limit) = ending.limit() {
+                    let penalty = objective.penalty();
+                    return Attempt::Stopped(Finished::at(descent, penalty, limit));
+                }
+                ExactAttempt::Polish(descent)
             }
-            let parameters = progress.parameters.clone();
-            progress = self.begin(Stage::Polish, &spec, first, parameters, Some(&progress));
-            progress.notes.path = path;
-        }
-        let path = progress.notes.path.clone();
-        self.polish(&mut objective, &mut progress, deviation);
-        let vanished = deviation * T::EPSILON.sqrt().min(1e-5);
-        if objective.data_value(&progress.parameters).sqrt() <= vanished {
-            return Ok(self.fitted(&objective, progress, Status::Exact, path));
-        }
-        Ok(Outcome::Left(progress))
+            ExactAttempt::Polish(mut descent) => {
+                let path = descent.trace.path.clone();
+                let ending = polish(session, search, &mut objective, &mut descent, deviation);
+                descent.trace.path = path;
+                if ending == Ending::Interrupted {
+                    return Attempt::Stopped(Finished::at(descent, 0.0, Status::Interrupted));
+                }
+                let vanished = deviation * T::EPSILON.sqrt().min(1e-5);
+                if objective.data_value(&descent.parameters).sqrt() <= vanished {
+                    return Attempt::Exact(descent);
+                }
+                return Attempt::Close;
+            }
+        };
     }
+}
 
-    fn fitted(
-        &self,
-        objective: &Objective<'_, T>,
-        progress: Progress<T>,
-        status: Status,
-        path: Vec<PathPoint>,
-    ) -> Outcome<T> {
-        Outcome::Fitted(self.finish(objective, progress, status, path, None))
-    }
+/// The state of the search during an attempt.
+fn state<T: Real>(
+    search: &ExactSearch<Parameters<T>>,
+    attempt: ExactAttempt<Parameters<T>>,
+) -> State<Parameters<T>> {
+    State::Exact(ExactSearch { attempt: Some(attempt), ..search.clone() })
+}
 
-    fn wide_path(
-        &mut self,
-        objective: &mut Objective<'_, T>,
-        progress: &mut Progress<T>,
-        deviation: f64,
-    ) -> End {
-        let first = progress.notes.lambda_max;
-        let count = self.path_steps(objective.views());
-        let schedule = Schedule { first, last: first * PATH_DEPTH, steps: count };
-        let per_decade = schedule.steps_per_decade();
-        let early = self.config.tolerance > 0.0;
-        let mut steps = Steps { count, solver: &mut Als, penalty: &|step| schedule.penalty(step) };
-        self.run(objective, progress, &mut steps, |progress, _| {
-            early && path::has_levelled_off(&progress.notes.path, per_decade, deviation)
-        })
-    }
+fn wide_path<T: Real>(
+    session: &mut FitSession<'_, T>,
+    search: &ExactSearch<Parameters<T>>,
+    descent: &mut Descent<Parameters<T>>,
+    deviation: f64,
+) -> Ending {
+    let first = descent.first_penalty;
+    let count = session.path_steps(session.problem.data());
+    let schedule = Schedule { first, last: first * PATH_DEPTH, steps: count };
+    let per_decade = schedule.steps_per_decade();
+    let early = session.may_stop_early();
+    let mut objective = session.problem.objective(&descent.spec, first);
+    let iteration = Iteration {
+        stage: Stage::Exact,
+        count,
+        advance: &mut steps(Als, |step| schedule.penalty(step)),
+        checkpoint: Some(&|descent: &Descent<_>| {
+            state(search, ExactAttempt::Wide(descent.clone()))
+        }),
+        sweeps_before: None,
+    };
+    session.iterate(&mut objective, descent, iteration, |descent, _| {
+        early && path::has_levelled_off(&descent.trace.path, per_decade, deviation)
+    })
+}
 
-    fn trimmed_path(
-        &mut self,
-        objective: &mut Objective<'_, T>,
-        progress: &mut Progress<T>,
-    ) -> End {
-        let first = progress.notes.lambda_max;
-        let count = (self.path_steps(objective.views()) / 3).max(10);
-        let schedule =
-            Schedule { first: first * TRIM_FIRST, last: first * TRIM_LAST, steps: count };
-        let mut steps = Steps { count, solver: &mut Als, penalty: &|step| schedule.penalty(step) };
-        self.run(objective, progress, &mut steps, |_, _| false)
-    }
+fn trimmed_path<T: Real>(
+    session: &mut FitSession<'_, T>,
+    search: &ExactSearch<Parameters<T>>,
+    objective: &mut Objective<'_, T>,
+    descent: &mut Descent<Parameters<T>>,
+) -> Ending {
+    let first = descent.first_penalty;
+    let count = (session.path_steps(session.problem.data()) / 3).max(10);
+    let schedule = Schedule { first, last: first * (TRIM_LAST / TRIM_FIRST), steps: count };
+    let iteration = Iteration {
+        stage: Stage::Trim,
+        count,
+        advance: &mut steps(Als, |step| schedule.penalty(step)),
+        checkpoint: Some(&|descent: &Descent<_>| {
+            state(search, ExactAttempt::Trimmed(descent.clone()))
+        }),
+        sweeps_before: None,
+    };
+    session.iterate(objective, descent, iteration, |_, _| false)
+}
 
-    fn polish(
-        &mut self,
-        objective: &mut Objective<'_, T>,
-        progress: &mut Progress<T>,
-        deviation: f64,
-    ) {
-        let (mut slow, mut before) = (0, f64::INFINITY);
-        let solver = &mut GaussNewton::new();
-        let mut steps = Steps { count: POLISH_STEPS, solver, penalty: &|_| 0.0 };
-        self.run(objective, progress, &mut steps, |_, report| {
-            let now = report.data.max(0.0).sqrt();
-            slow = if now > 0.7 * before { slow + 1 } else { 0 };
-            before = now;
-            let done = now < 4.0 * T::EPSILON * deviation;
-            slow >= 3 || done
-        });
-        objective.set_penalty(0.0);
-    }
+/// Gauss-Newton without penalty. Its damping is carried from step to step and not kept, so a
+/// checkpoint has the point where it began.
+fn polish<T: Real>(
+    session: &mut FitSession<'_, T>,
+    search: &ExactSearch<Parameters<T>>,
+    objective: &mut Objective<'_, T>,
+    descent: &mut Descent<Parameters<T>>,
+    deviation: f64,
+) -> Ending {
+    descent.trace.step = 0;
+    let beginning = descent.clone();
+    let (mut slow, mut before) = (0, f64::INFINITY);
+    let iteration = Iteration {
+        stage: Stage::Polish,
+        count: POLISH_STEPS,
+        advance: &mut steps(GaussNewton::new(), |_| 0.0),
+        checkpoint: Some(&|_: &Descent<_>| state(search, ExactAttempt::Polish(beginning.clone()))),
+        sweeps_before: Some(session.sweeps()),
+    };
+    let ending = session.iterate(objective, descent, iteration, |_, report| {
+        let now = report.data.max(0.0).sqrt();
+        slow = if now > 0.7 * before { slow + 1 } else { 0 };
+        before = now;
+        let done = now < 4.0 * T::EPSILON * deviation;
+        slow >= 3 || done
+    });
+    objective.set_penalty(0.0);
+    ending
 }

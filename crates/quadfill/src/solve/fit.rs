@@ -1,23 +1,144 @@
-//! The way in: which stages a fit goes through.
+//! A fit from its first step to its certificate.
 
-use std::time::Instant;
+use std::ops::ControlFlow;
 
-use super::config::{FitConfig, KernelChoice, RankChoice, Solver};
-use super::events::{Fit, Observer};
-use super::learned::Learned;
-use super::progress::Progress;
-use super::runner::Runner;
+use super::checked::CheckedConfig;
+use super::checkpoint::{self, Fingerprint, Position};
+use super::config::{Choice, FitConfig, Solver};
+use super::events::{Observer, PathPoint, Status};
+use super::session::FitSession;
+use super::state::{ExactSearch, Finished, HoldOutSearch, State};
+use super::{
+    early_stopping, exact, fixed_penalty, gibbs, hold_out, learned, refit, sdp, staircase,
+};
+use crate::certify::{Certificate, CertifyOptions, can_be_certified, certify};
 use crate::error::Result;
+use crate::model::{ModelKind, ModelSpec, Parameters, Posterior, Predictor};
+use crate::objective::Problem;
 use crate::observations::Observations;
-use crate::views::Views;
 use quadfill_kernels::Real;
 
-/// Fits a model to data.
+/// Runs the parts of a fit, each of which returns the next.
+fn run<T: Real>(
+    session: &mut FitSession<'_, T>,
+    mut state: State<Parameters<T>>,
+) -> Result<Fit<T>> {
+    let finished = loop {
+        let next = match state {
+            // Only for a learned kernel: the rest of the fit takes it as given.
+            State::LearnKernel => learned::run(session),
+            // Can all data be reproduced? At the smallest rank that does it, that is the fit.
+            State::Exact(search) => exact::run(session, search),
+            // If not: which rank, penalty and biases predict held-out data best ...
+            State::HoldOut(search) => hold_out::run(session, search),
+            // ... and for how many sweeps at that penalty?
+            State::EarlyStopping(trial) => early_stopping::run(session, trial),
+            // All data are fitted with what was chosen.
+            State::Refit(refit) => refit::run(session, refit),
+            // Where a penalty or a solver is given, there is nothing to choose.
+            State::FixedPenalty(approach) => fixed_penalty::run(session, approach),
+            State::Staircase(descent) => staircase::run(session, descent),
+            State::Sample(sampler) => gibbs::run(session, sampler)?,
+            State::Convex => sdp::run(session)?,
+        };
+        match next {
+            ControlFlow::Continue(next) => state = next,
+            ControlFlow::Break(finished) => break finished,
+        }
+    };
+    Ok(certified(session, finished))
+}
+
+/// Where a fit begins, once its kernel is known.
+pub(super) fn first_state<T: Real>(session: &FitSession<'_, T>) -> State<Parameters<T>> {
+    let config = session.config();
+    match (config.solver, config.penalty) {
+        (Solver::Gibbs(sampling), _) => State::Sample(gibbs::start(session, sampling)),
+        (Solver::Sdp(_), _) => State::Convex,
+        (Solver::Path, Choice::Auto) if exact::is_worth_trying(session) => {
+            State::Exact(ExactSearch::default())
+        }
+        (Solver::Path, Choice::Auto) => State::HoldOut(HoldOutSearch::default()),
+        (Solver::Path, Choice::Fixed(penalty)) if session.checked.finds_rank => {
+            State::Staircase(staircase::start(session, penalty))
+        }
+        _ => State::FixedPenalty(fixed_penalty::start(session)),
+    }
+}
+
+/// The result on all data, with its certificate: computed once, for the model that is returned.
+fn certified<T: Real>(session: &FitSession<'_, T>, finished: Finished<T>) -> Fit<T> {
+    let Finished { spec, parameters, penalty, status, path, validation_rmse, sdp, posterior } =
+        finished;
+    let config = session.config();
+    let objective = session.problem.objective(&spec, penalty);
+    let options = CertifyOptions { curvature: false, seed: config.seed };
+    let wanted = config.certify && status != Status::Interrupted && posterior.is_none();
+    // CP has no certificate, and none is known where unobserved cells count.
+    let certificate = (wanted && can_be_certified(&objective))
+        .then(|| certify(&objective, &parameters, &options).expect("it can be certified"));
+    Fit {
+        train_rmse: objective.data_value(&parameters).sqrt(),
+        spec,
+        parameters,
+        penalty,
+        status,
+        sweeps: session.sweeps(),
+        validation_rmse,
+        path,
+        certificate,
+        sdp,
+        posterior,
+    }
+}
+
+/// A fitted model and how it was fitted, in one precision. [`fit`](crate::fit) returns a
+/// [`Model`](crate::Model), which also has the labels.
+#[derive(Debug, Clone)]
+pub struct Fit<T: Real> {
+    /// The model, with the rank and the biases that were chosen.
+    pub spec: ModelSpec,
+    /// Its parameters.
+    pub parameters: Parameters<T>,
+    /// The `lambda` of the final objective; for a sampler, the equivalent of its draws.
+    pub penalty: f64,
+    /// Why the fit ended.
+    pub status: Status,
+    /// The total number of iterations.
+    pub sweeps: usize,
+    /// Root of the weighted mean squared residual on all data.
+    pub train_rmse: f64,
+    /// The best held-out RMSE, where data were held out.
+    pub validation_rmse: Option<f64>,
+    /// The penalty path: with hold-out, the one with the smallest held-out error.
+    pub path: Vec<PathPoint>,
+    /// How far it is from the global optimum; none for CP, or where it was not asked for.
+    pub certificate: Option<Certificate>,
+    /// How the convex program was solved, where there was one.
+    pub sdp: Option<sdp::SdpReport>,
+    /// The draws of a sampler; the model itself is their mean.
+    pub posterior: Option<Posterior<T>>,
+}
+
+impl<T: Real> Fit<T> {
+    /// The rank of the fitted model: of one draw, where this is a mean of draws.
+    pub fn rank(&self) -> usize {
+        self.spec.rank / self.posterior.as_ref().map_or(1, |posterior| posterior.draws().len())
+    }
+
+    /// Predicts with the fitted model.
+    pub fn predictor(&self) -> Predictor<'_, T> {
+        Predictor::new(&self.spec, &self.parameters)
+            .with_unknown_rows(self.posterior.as_ref().map(Posterior::unknown_rows))
+    }
+}
+
+/// Fits a model to data in one precision: the layer below [`quadfill::fit`](crate::fit).
 ///
 /// ```
 /// use quadfill::model::{Kernel, ModelSpec};
-/// use quadfill::solve::{FitConfig, Silent, fit};
-/// use quadfill::{Labels, Mode, Observations, OnDuplicate};
+/// use quadfill::solve::{NoObserver, fit};
+/// use quadfill::{FitConfig, Labels, Mode, Observations, OnDuplicate};
 ///
 /// // A 3 x 3 multiplication table with one cell missing.
 /// let modes = vec![Mode::new("a", Labels::range(3)), Mode::new("b", Labels::range(3))];
@@ -25,83 +146,82 @@ use quadfill_kernels::Real;
 /// let values = vec![1.0, 2.0, 3.0, 2.0, 4.0, 6.0, 3.0, 6.0];
 /// let data = Observations::new(modes, indices, values, None, OnDuplicate::Error)?;
 ///
-/// let config = FitConfig::new(ModelSpec::quadratic(Kernel::pairwise(2), 1));
-/// let fit = fit(data, &config, &mut Silent)?;
-/// let prediction = quadfill::apply::Predictor::new(&fit.spec, &fit.parameters).cell(&[2, 2]);
-/// assert!((prediction - 9.0_f64).abs() < 1e-8);
+/// let config = FitConfig::for_spec(&ModelSpec::quadratic(Kernel::pairwise(2), 1));
+/// let fit = fit::<f64>(data, &config, &mut NoObserver)?;
+/// assert!((fit.predictor().cell(&[2, 2]) - 9.0).abs() < 1e-8);
 /// # Ok::<(), quadfill::Error>(())
 /// ```
 pub fn fit<T: Real>(
-    data: Observations<T>,
+    data: Observations,
     config: &FitConfig,
-    observer: &mut dyn Observer<T>,
+    observer: &mut dyn Observer,
 ) -> Result<Fit<T>> {
-    run(data, config, None, observer)
+    start(data, config, Beginning::New, observer)
 }
 
-/// Goes on with a fit from a checkpoint of the same data and settings, to the same bits.
+/// Resumes a fit from the bytes of a checkpoint of the same data and settings, bit-identically.
 pub fn resume<T: Real>(
-    data: Observations<T>,
+    data: Observations,
     config: &FitConfig,
-    progress: Progress<T>,
-    observer: &mut dyn Observer<T>,
+    checkpoint: &[u8],
+    observer: &mut dyn Observer,
 ) -> Result<Fit<T>> {
-    run(data, config, Some(progress), observer)
+    start(data, config, Beginning::Checkpoint(checkpoint), observer)
+}
+
+/// Continues from parameters at a given penalty, by alternating least squares.
+pub(crate) fn fit_from<T: Real>(
+    data: Observations,
+    config: &FitConfig,
+    parameters: Parameters<T>,
+    observer: &mut dyn Observer,
+) -> Result<Fit<T>> {
+    start(data, config, Beginning::At(parameters), observer)
+}
+
+/// Where a fit begins.
+enum Beginning<'b, T: Real> {
+    New,
+    Checkpoint(&'b [u8]),
+    At(Parameters<T>),
+}
+
+fn start<T: Real>(
+    data: Observations,
+    config: &FitConfig,
+    beginning: Beginning<'_, T>,
+    observer: &mut dyn Observer,
+) -> Result<Fit<T>> {
+    let data = config.share_labels(data)?;
+    let checked = CheckedConfig::new(config, data.modes())?;
+    let fingerprint = Fingerprint::new::<T>(&data, config);
+    let sizes = data.sizes();
+    let base = checked.spec.clone().with_biases(crate::model::Biases::None);
+    let (position, state) = match beginning {
+        Beginning::Checkpoint(bytes) => {
+            let (position, state) = checkpoint::parse(bytes, &fingerprint, &sizes)?;
+            (position, Some(state))
+        }
+        Beginning::At(parameters) => {
+            let penalty = config.penalty.fixed().expect("parameters belong to a penalty");
+            let state = fixed_penalty::start_at(&checked.spec, penalty, parameters);
+            (Position::new(base), Some(State::FixedPenalty(state)))
+        }
+        Beginning::New => (Position::new(base), None),
+    };
+    let problem = Problem::new(data, &checked.spec, &checked.terms(), checked.hold_out())?;
+    let mut session = FitSession::new(&checked, &problem, observer, fingerprint, position);
+    let state = state.unwrap_or_else(|| match config.model {
+        ModelKind::Learned => State::LearnKernel,
+        _ => first_state(&session),
+    });
+    run(&mut session, state)
 }
 
 /// A fit in one precision.
-type FitIn<T> = fn(Observations<T>, &FitConfig, &mut dyn Observer<T>) -> Result<Fit<T>>;
+type FitIn<T> = fn(Observations, &FitConfig, &mut dyn Observer) -> Result<Fit<T>>;
 
 /// The fits of both precisions, compiled with this crate. Without them every program and every test
-/// would compile all solvers anew, which takes most of the time of a debug build.
+/// would compile all solvers again, which takes most of the time of a debug build.
 #[doc(hidden)]
 pub static COMPILED: (FitIn<f32>, FitIn<f64>) = (fit::<f32>, fit::<f64>);
-
-fn run<T: Real>(
-    data: Observations<T>,
-    config: &FitConfig,
-    progress: Option<Progress<T>>,
-    observer: &mut dyn Observer<T>,
-) -> Result<Fit<T>> {
-    config.check(&data.sizes())?;
-    let modes = data.modes().to_vec();
-    let data = match config.implicit {
-        Some(weight) => data.against_zeros(weight)?,
-        None => data,
-    };
-    let views = Views::new(data);
-    let before = progress.as_ref().map_or(0.0, |p| p.notes.seconds);
-    if config.kernel == KernelChoice::Given {
-        return solve(views, Runner::new(config, observer, before, modes), progress);
-    }
-    let clock = Instant::now();
-    let (kernel, views, progress) = match progress.as_ref().and_then(Learned::kernel_of) {
-        Some(kernel) => (kernel, views, progress),
-        None => match Runner::new(config, observer, before, modes.clone()).learn_kernel(views)? {
-            Learned::Fitted(fit) => return Ok(*fit),
-            Learned::Kernel(kernel, views) => (kernel, views, None),
-        },
-    };
-    let config = config.with_kernel(kernel);
-    let before = before + clock.elapsed().as_secs_f64();
-    solve(views, Runner::new(&config, observer, before, modes), progress)
-}
-
-/// The stages of a fit whose kernel is known.
-fn solve<T: Real>(
-    views: Views<T>,
-    runner: Runner<'_, T>,
-    progress: Option<Progress<T>>,
-) -> Result<Fit<T>> {
-    let config = runner.config;
-    match (config.solver, config.penalty) {
-        (Solver::Gibbs(sampling), _) => runner.sample(&views, sampling, progress),
-        (Solver::Sdp(form), _) => runner.sdp(&views, form),
-        (Solver::Path, None) => runner.automatic(views, progress),
-        (Solver::Path, Some(penalty)) if config.rank == RankChoice::Auto => {
-            runner.climb(&views, penalty, progress)
-        }
-        (Solver::Path, Some(penalty)) => runner.path_to(&views, penalty, progress),
-        _ => runner.single(&views, progress),
-    }
-}

@@ -13,7 +13,7 @@ use quadfill_kernels::cells::Workspace;
 use quadfill_kernels::{Real, cholesky};
 
 const MAX_INNER: usize = 2000;
-/// What conjugate gradients leave of the squared residual: Newton's method takes more steps anyway.
+/// The relative squared residual of conjugate gradients: Newton's method takes more steps anyway.
 const RESIDUAL: f64 = 1e-12;
 const NEWTON_RESIDUAL: f64 = 1e-4;
 
@@ -95,7 +95,7 @@ impl RowBlocks {
                     &|segment: &Segment, workspace: &mut Workspace<T>, out: &mut [f64]| {
                         let cells = point.row_cells(objective.views(), segment);
                         let context = point.context(segment.mode);
-                        objective.kernels().normal_equations(&context, &cells, workspace, out);
+                        objective.backend().normal_equations(&context, &cells, workspace, out);
                     },
                 );
                 let rows: Vec<(Vec<f64>, f64)> = sums
@@ -108,12 +108,8 @@ impl RowBlocks {
                             for j in 0..=i {
                                 block[i * n + j] = scale * sums[i * (n + 1) + j];
                             }
-                            let ridge = if i < parameters.layout().rank() {
-                                objective.row_penalty(group, label)
-                            } else {
-                                objective.bias_penalty()
-                            };
-                            block[i * n + i] += 2.0 * ridge;
+                            let prior = objective.row_prior(group, label);
+                            block[i * n + i] += 2.0 * prior.precision(i);
                             trace += block[i * n + i];
                         }
                         let floor = (1e-10 * trace / n as f64).max(f64::MIN_POSITIVE);

@@ -5,8 +5,8 @@ use crate::model::{Interaction, Parameters};
 use crate::objective::Objective;
 use quadfill_kernels::Real;
 
-/// Moves along `direction` to the best of the points that interpolation finds, never up. Returns the
-/// data term there.
+/// Moves along `direction` to the best of the points that interpolation finds; never increases the
+/// objective. Returns the data term there.
 pub(crate) fn advance_along<T: Real>(
     objective: &Objective<'_, T>,
     parameters: &mut Parameters<T>,

@@ -1,50 +1,54 @@
-//! From an objective to a fitted model.
+//! From a problem to a fitted model.
 //!
-//! [`fit`] owns the loop, the limits and the clock; solvers own a [`Step`]; observers watch from
-//! outside and keep checkpoints.
+//! [`fit`](fn@fit) runs the parts of a fit, one file each; every solver implements [`Step`]; observers see
+//! events, save checkpoints, and may end a fit.
 
 pub mod als;
-mod automatic;
-mod climb;
+mod checked;
+mod checkpoint;
 mod config;
 mod conjugate_gradients;
 mod damping;
+mod early_stopping;
 mod events;
 mod exact;
 mod exact_rank;
 mod fit;
+mod fixed_penalty;
 mod gauss_newton;
 pub mod gibbs;
 mod gradient;
+mod hold_out;
+mod hold_out_ranks;
 mod lbfgs;
 mod learned;
 mod line;
 mod path;
-mod progress;
-mod ranks;
+mod refit;
 mod row_newton;
 mod row_systems;
-mod runner;
 mod sdp;
-mod settling;
-mod single;
+mod session;
+mod staircase;
 pub mod start;
+mod state;
 mod step;
 mod theory;
 mod vector;
 
-pub use config::{FitConfig, KernelChoice, RankChoice, Solver};
+pub use checkpoint::Checkpoint;
+pub use config::{Choice, FitConfig, Precision, Rank, Solver};
 pub(crate) use events::null_is_infinite;
-pub use events::{Event, Fit, Observer, PathPoint, Silent, Stage, Status};
+pub use events::{Event, NoObserver, Observer, PathPoint, Stage, Status};
 #[doc(hidden)]
 pub use fit::COMPILED;
-pub use fit::{fit, resume};
+pub(crate) use fit::fit_from;
+pub use fit::{Fit, fit, resume};
 pub use gauss_newton::GaussNewton;
-pub use gibbs::{SamplerDraws, SamplerNotes, Sampling};
+pub use gibbs::Sampling;
 pub use gradient::GradientDescent;
 pub use lbfgs::Lbfgs;
 pub use learned::{kernel_step, learned_sweep};
-pub use progress::{Candidate, Progress, ProgressNotes, RankTrial, Settling, TrialResult};
 pub use sdp::{SdpForm, SdpReport};
 pub use step::{Als, Step, StepReport};
 pub use theory::Theory;

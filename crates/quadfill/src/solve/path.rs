@@ -1,8 +1,11 @@
-//! The penalties of a path, and when to leave it.
+//! The penalties of a path, and when to stop it.
 
 use super::events::PathPoint;
 
-/// Penalties that fall by a constant factor.
+/// The last penalty of a path over its first.
+pub(super) const PATH_DEPTH: f64 = 1e-6;
+
+/// Penalties that decrease by a constant factor.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Schedule {
     pub first: f64,
@@ -27,7 +30,7 @@ impl Schedule {
     }
 }
 
-/// Whether the residual has stopped falling although the penalty still does: noise.
+/// Whether the residual has stopped decreasing although the penalty still does: noise.
 pub(crate) fn has_levelled_off(path: &[PathPoint], per_decade: usize, deviation: f64) -> bool {
     const LOWEST_FALL: f64 = 0.9;
     let Some(now) = path.last() else { return false };
@@ -38,7 +41,7 @@ pub(crate) fn has_levelled_off(path: &[PathPoint], per_decade: usize, deviation:
     now.train_rmse > LOWEST_FALL * before.train_rmse
 }
 
-/// Whether the held-out error has been rising for long enough to be past its minimum.
+/// Whether the held-out error has increased for long enough to be past its minimum.
 pub(crate) fn is_past_best(path: &[PathPoint], per_decade: usize) -> bool {
     let Some(best) = best_point(path) else {
         return false;

@@ -1,28 +1,30 @@
 //! The row problem where it is not linear: a kernel with a diagonal, or the quartic penalty.
 //!
-//! With the residuals `r` and slopes `J` at the current row, and `k = K[a][a]`, a step `d` of the row
+//! With the residuals `r` and their Jacobian `J` at the current row, and `k = K[a][a]`, a step `d` of the row
 //! and `e` of its bias gives the residuals `r - <J, d> - e - k |d|^2`. So the sums of products of
-//! `[J, 1, r]` over the row's observations hold everything: no step looks at the data again.
+//! `[J, 1, r]` over the row's observations are sufficient: no step reads the data again.
 
-use crate::objective::Incoherence;
+use crate::objective::{RowNormPenalty, RowPrior};
 use quadfill_kernels::cholesky;
 
 /// One row's problem, multiplied by the number of observations `m`.
 pub(crate) struct RowProblem<'a> {
     /// Sums of products of `[J, 1, r]`, lower triangle, row-major.
     pub moments: &'a [f64],
-    /// The row now.
+    /// The current row.
     pub row: &'a [f64],
-    /// Its bias now.
+    /// Its current bias.
     pub bias: f64,
     /// `K[a][a]`.
     pub own: f64,
-    /// `m * lambda_row`.
-    pub ridge: f64,
-    /// `m * lambda_bias`, or nothing when there is no bias to fit.
-    pub bias_ridge: Option<f64>,
-    /// The quartic penalty and `m`.
-    pub incoherence: Option<(Incoherence, f64)>,
+    /// The prior of the row and, last, of its bias.
+    pub prior: RowPrior<'a>,
+    /// Whether there is a bias to fit.
+    pub has_bias: bool,
+    /// The quartic penalty.
+    pub row_norm_penalty: Option<&'a RowNormPenalty>,
+    /// The number of observations `m`.
+    pub observations: f64,
 }
 
 /// Scratch of [`RowProblem::minimise`].
@@ -59,7 +61,7 @@ impl RowProblem<'_> {
     /// last, of the bias into `step` and returns the data term after it.
     pub(crate) fn minimise(&self, step: &mut [f64], scratch: &mut RowScratch) -> f64 {
         let rank = self.row.len();
-        let unknowns = rank + usize::from(self.bias_ridge.is_some());
+        let unknowns = rank + usize::from(self.has_bias);
         step.fill(0.0);
         let (mut value, mut data) = self.value(step, scratch);
         let mut damping = 0.0;
@@ -91,22 +93,22 @@ impl RowProblem<'_> {
         let rank = self.row.len();
         self.fill_z(step, scratch);
         let data = self.times_z(scratch).max(0.0);
-        let squared: f64 = self.row.iter().zip(step).map(|(u, d)| (u + d) * (u + d)).sum();
-        let mut value = data + self.ridge * squared;
-        if let Some(ridge) = self.bias_ridge {
-            value += ridge * (self.bias + step[rank]).powi(2);
+        let shifted = || self.row.iter().zip(step).map(|(u, d)| u + d);
+        let mut penalty: f64 = shifted().enumerate().map(|(j, u)| self.prior.value(j, u)).sum();
+        if self.has_bias {
+            penalty += self.prior.value(rank, self.bias + step[rank]);
         }
-        if let Some((quartic, m)) = &self.incoherence {
-            value += m * quartic.value(squared.sqrt());
+        if let Some(quartic) = self.row_norm_penalty {
+            penalty += quartic.value(shifted().map(|u| u * u).sum::<f64>().sqrt());
         }
-        (value, data)
+        (data + self.observations * penalty, data)
     }
 
     /// `z = (d, e + k |d|^2, -1)`.
     fn fill_z(&self, step: &[f64], scratch: &mut RowScratch) {
         let rank = self.row.len();
         let squared: f64 = step[..rank].iter().map(|d| d * d).sum();
-        let bias = if self.bias_ridge.is_some() { step[rank] } else { 0.0 };
+        let bias = if self.has_bias { step[rank] } else { 0.0 };
         scratch.z[..rank].copy_from_slice(&step[..rank]);
         scratch.z[rank] = bias + self.own * squared;
         scratch.z[rank + 1] = -1.0;
@@ -139,34 +141,36 @@ impl RowProblem<'_> {
         let n = unknowns;
         let shifted: Vec<f64> = self.row.iter().zip(step).map(|(u, d)| u + d).collect();
         let norm = shifted.iter().map(|u| u * u).sum::<f64>().sqrt();
-        let (mut slope, mut bend) = (2.0 * self.ridge, 0.0);
-        if let Some((quartic, m)) = &self.incoherence {
-            slope += m * quartic.slope(norm);
-            bend = m * quartic.curvature(norm);
-        }
+        let m = self.observations;
+        let diagonal = m * self.row_norm_penalty.map_or(0.0, |q| q.diagonal(norm));
+        let rank_one = m * self.row_norm_penalty.map_or(0.0, |q| q.rank_one(norm));
         let moment = |i: usize, j: usize| self.moments[i.max(j) * size + i.min(j)];
         // Moving d_i moves z by e_i + 2 k d_i e_constant.
         let lean = |i: usize| 2.0 * self.own * step[i];
         for i in 0..rank {
-            scratch.gradient[i] =
-                2.0 * (scratch.product[i] + lean(i) * constant) + slope * shifted[i];
+            scratch.gradient[i] = 2.0 * (scratch.product[i] + lean(i) * constant)
+                + m * self.prior.gradient(i, shifted[i])
+                + diagonal * shifted[i];
             for j in 0..=i {
                 scratch.hessian[i * n + j] = 2.0
                     * (moment(i, j)
                         + lean(i) * moment(rank, j)
                         + lean(j) * moment(rank, i)
                         + lean(i) * lean(j) * moment(rank, rank))
-                    + bend * shifted[i] * shifted[j];
+                    + rank_one * shifted[i] * shifted[j];
             }
-            scratch.hessian[i * n + i] += 4.0 * self.own * constant + slope;
+            scratch.hessian[i * n + i] +=
+                4.0 * self.own * constant + 2.0 * m * self.prior.precision(i) + diagonal;
         }
-        if let Some(ridge) = self.bias_ridge {
-            scratch.gradient[rank] = 2.0 * constant + 2.0 * ridge * (self.bias + step[rank]);
+        if self.has_bias {
+            scratch.gradient[rank] =
+                2.0 * constant + m * self.prior.gradient(rank, self.bias + step[rank]);
             for j in 0..rank {
                 scratch.hessian[rank * n + j] =
                     2.0 * (moment(rank, j) + lean(j) * moment(rank, rank));
             }
-            scratch.hessian[rank * n + rank] = 2.0 * (moment(rank, rank) + ridge);
+            scratch.hessian[rank * n + rank] =
+                2.0 * (moment(rank, rank) + m * self.prior.precision(rank));
         }
         let trace: f64 = (0..n).map(|i| scratch.hessian[i * n + i].abs()).sum();
         (trace / n as f64).max(f64::MIN_POSITIVE)

@@ -11,7 +11,7 @@ use quadfill_kernels::Real;
 use quadfill_kernels::cells::Workspace;
 use quadfill_kernels::cholesky::LANES;
 
-/// Up to [`LANES`] rows and their equations for the change of each row from where it is.
+/// Up to [`LANES`] rows and the equations for their steps.
 pub(super) struct Batch<'b> {
     /// The rows.
     pub(super) rows: Range<usize>,
@@ -53,7 +53,7 @@ impl GroupStep {
 }
 
 /// Builds the data's part of every row's equations and lets `solve` turn them into steps, batch by
-/// batch. What `solve` gathers besides comes back once per unit of work, in order.
+/// batch. What else `solve` accumulates is returned once per unit of work, in order.
 pub(super) fn solve_rows<T: Real, A: Default + Send>(
     objective: &Objective<'_, T>,
     parameters: &Parameters<T>,
@@ -68,7 +68,7 @@ pub(super) fn solve_rows<T: Real, A: Default + Send>(
             return objective.add_linear(&point, segment, workspace, &mut out[n * (n + 1)..]);
         }
         let cells = point.row_cells(objective.views(), segment);
-        objective.kernels().normal_equations(&point.context(segment.mode), &cells, workspace, out);
+        objective.backend().normal_equations(&point.context(segment.mode), &cells, workspace, out);
     };
     let heavy = objective.heavy_sums(group, size, &|| objective.workspace(), &accumulate);
     let units: Vec<(Vec<f64>, A)> = objective

@@ -1,24 +1,24 @@
 //! Where a fit starts: at random, or on the leading eigenvectors of the data.
 
-use crate::model::{Interaction, ModelSpec, Offsets, Parameters, each_row};
-use crate::objective::{DataSlope, Objective};
-use crate::views::Views;
+use crate::model::{Biases, Interaction, ModelSpec, Parameters, each_row};
+use crate::objective::{DataGradient, Objective};
+use crate::views::Selection;
 use quadfill_kernels::{Real, lanczos};
 
 /// The smallest penalty at which zero factors are optimal, and the directions that leave zero first
 /// as the penalty falls below it.
 #[derive(Debug, Clone)]
 pub struct Spectrum {
-    /// `lambda_max`: the largest eigenvalue of `(2/m) * sum w_t y_t A_t`, over the row profile.
+    /// `lambda_max`: the largest eigenvalue of `(2/m) * sum w_t y_t A_t`, over the row weights.
     pub lambda_max: f64,
-    /// All computed eigenvalues, falling.
+    /// All computed eigenvalues, descending.
     pub values: Vec<f64>,
     /// Eigenvectors over all rows stacked, one per value.
     pub vectors: Vec<Vec<f64>>,
 }
 
 impl Spectrum {
-    /// The leading `wanted` eigenpairs at the offsets of `parameters` (its factors must be zero).
+    /// The leading `wanted` eigenpairs at the biases of `parameters` (its factors must be zero).
     ///
     /// For quadratic models only: CP has no such point.
     pub fn new<T: Real>(
@@ -30,14 +30,14 @@ impl Spectrum {
         let rows = parameters.layout().rows().to_vec();
         let scales = row_scales(objective, &rows);
         let n = scales.len();
-        let slope = DataSlope::new(objective, parameters)
+        let gradient = DataGradient::new(objective, parameters)
             .expect("only quadratic models have a spectrum at zero");
-        // A path only needs to start near the eigenvectors; with many rows each step is memory.
+        // A path only needs to start near the eigenvectors; with many rows each step costs memory.
         let steps = if objective.views().len() > 1_000_000 { wanted + 12 } else { 300 };
         let ritz = lanczos::largest(n, wanted.min(n), steps.min(n), seed, |v, out| {
             let scaled: Vec<f64> = v.iter().zip(&scales).map(|(v, s)| v * s).collect();
-            slope.apply(&scaled, out);
-            // The objective falls where its slope is negative.
+            gradient.apply(&scaled, out);
+            // The objective falls where its gradient is negative.
             for (o, s) in out.iter_mut().zip(&scales) {
                 *o *= -s;
             }
@@ -75,22 +75,22 @@ impl Spectrum {
 }
 
 fn row_scales<T: Real>(objective: &Objective<'_, T>, rows: &[usize]) -> Vec<f64> {
-    each_row(rows).map(|(group, label)| 1.0 / objective.row_profile(group, label).sqrt()).collect()
+    each_row(rows).map(|(group, label)| 1.0 / objective.row_weight(group, label).sqrt()).collect()
 }
 
-/// Zero factors with the offsets that the model asks for: the mean of the data, and biases fitted
+/// Zero factors with the biases that the model asks for: the mean of the data, and biases fitted
 /// alone by a few alternating passes.
-pub fn offsets_only<T: Real>(spec: &ModelSpec, views: &Views<T>) -> Parameters<T> {
+pub(crate) fn biases_only<T: Real>(spec: &ModelSpec, data: Selection<'_, T>) -> Parameters<T> {
     const BIAS_PASSES: usize = 10;
-    let sizes = views.sizes();
+    let sizes = data.sizes();
     let mut parameters = Parameters::zeros(spec, &sizes);
-    if spec.offsets != Offsets::None {
-        parameters.mean = views.mean();
+    if spec.biases != Biases::None {
+        parameters.mean = data.mean();
     }
-    if spec.offsets == Offsets::Modes {
+    if spec.biases == Biases::Modes {
         // A rank-one model with zero factors is its biases.
         let plain = ModelSpec { rank: 1, ..spec.clone() };
-        let objective = Objective::new(views, &plain, 1.0, crate::objective::PenaltyScale::Uniform);
+        let objective = Objective::new(data, &plain, 1.0, crate::objective::PenaltyScale::Uniform);
         let mut biases = Parameters::<T>::zeros(&plain, &sizes);
         biases.mean = parameters.mean;
         for _ in 0..BIAS_PASSES {
@@ -105,7 +105,7 @@ pub fn offsets_only<T: Real>(spec: &ModelSpec, views: &Views<T>) -> Parameters<T
     parameters
 }
 
-/// How large factors are whose predictions are about as large as data of some deviation.
+/// The scale of factors whose predictions have about the given standard deviation.
 ///
 /// ```
 /// use quadfill::model::{Kernel, ModelSpec};
@@ -123,18 +123,18 @@ pub fn scale(spec: &ModelSpec, deviation: f64) -> f64 {
 }
 
 /// A random start whose predictions are about as large as the data.
-pub fn random<T: Real>(spec: &ModelSpec, views: &Views<T>, seed: u64) -> Parameters<T> {
-    let offsets = offsets_only(spec, views);
+pub fn random<T: Real>(spec: &ModelSpec, data: Selection<'_, T>, seed: u64) -> Parameters<T> {
+    let biases = biases_only(spec, data);
     let mut squares = 0.0;
-    let mean = offsets.mean;
-    views.for_each(|_, value, weight| squares += weight.to_f64() * (value.to_f64() - mean).powi(2));
-    let deviation = (squares / views.total_weight().max(f64::MIN_POSITIVE)).sqrt();
-    let mut parameters = Parameters::random(spec, &views.sizes(), scale(spec, deviation), seed);
+    let mean = biases.mean;
+    data.for_each(|_, value, weight| squares += weight.to_f64() * (value.to_f64() - mean).powi(2));
+    let deviation = (squares / data.total_weight().max(f64::MIN_POSITIVE)).sqrt();
+    let mut parameters = Parameters::random(spec, &data.sizes(), scale(spec, deviation), seed);
     parameters.mean = mean;
-    for (group, rows) in spec.group_sizes(&views.sizes()).into_iter().enumerate() {
+    for (group, rows) in spec.group_sizes(&data.sizes()).into_iter().enumerate() {
         for label in 0..rows {
-            if spec.offsets == Offsets::Modes {
-                parameters.set_bias(group, label, offsets.bias(group, label));
+            if spec.biases == Biases::Modes {
+                parameters.set_bias(group, label, biases.bias(group, label));
             }
         }
     }
@@ -143,7 +143,7 @@ pub fn random<T: Real>(spec: &ModelSpec, views: &Views<T>, seed: u64) -> Paramet
 
 /// Where the path of a CP model begins. Zero is a strict local minimum of CP under any penalty, so
 /// there is no largest penalty to start from: this finds one at which no column of a random start
-/// dies, and takes the best of some starts there.
+/// vanishes, and uses the best of several starts there.
 pub(super) fn product_path_start<T: Real>(
     mut objective: Objective<'_, T>,
     deviation: f64,
@@ -153,22 +153,22 @@ pub(super) fn product_path_start<T: Real>(
     const STARTS: u64 = 4;
     const SWEEPS: usize = 10;
     let spec = objective.spec().clone();
-    let views = objective.views();
-    let rows: usize = spec.group_sizes(&views.sizes()).iter().sum();
+    let data = objective.views();
+    let rows: usize = spec.group_sizes(&data.sizes()).iter().sum();
     let order = spec.modes() as f64;
     let mut penalty = deviation.powf(2.0 - 2.0 / order) / rows as f64;
     let mut best: Option<(f64, Parameters<T>)> = None;
     for _ in 0..PENALTIES {
         objective.set_penalty(penalty);
         for start in 0..STARTS {
-            let mut parameters = random(&spec, views, seed.wrapping_add(start));
-            let mut data = 0.0;
+            let mut parameters = random(&spec, data, seed.wrapping_add(start));
+            let mut left = 0.0;
             for _ in 0..SWEEPS {
-                data = super::als::sweep(&objective, &mut parameters);
+                left = super::als::sweep(&objective, &mut parameters);
             }
             let alive = weakest_column(&parameters) > 0.01;
-            if alive && best.as_ref().is_none_or(|(other, _)| data < *other) {
-                best = Some((data, parameters));
+            if alive && best.as_ref().is_none_or(|(other, _)| left < *other) {
+                best = Some((left, parameters));
             }
         }
         if let Some((_, parameters)) = best {
@@ -176,7 +176,7 @@ pub(super) fn product_path_start<T: Real>(
         }
         penalty /= 4.0;
     }
-    (penalty, random(&spec, views, seed))
+    (penalty, random(&spec, data, seed))
 }
 
 /// The size of the smallest rank-one term over that of the largest.

@@ -1,17 +1,17 @@
-//! What every solver offers: one step at a time.
+//! The interface of all solvers: one step at a time.
 
 use crate::model::Parameters;
 use crate::objective::Objective;
 use quadfill_kernels::Real;
 
-/// Where a step led.
+/// The result of a step.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StepReport {
     /// The objective after the step.
     pub objective: f64,
     /// Its data term: the weighted mean squared residual.
     pub data: f64,
-    /// No way down was found.
+    /// No descent step was found.
     pub stuck: bool,
 }
 
@@ -23,10 +23,16 @@ impl StepReport {
     }
 }
 
-/// A solver that improves a point one step at a time. It never prints and keeps no clock.
+/// A solver that improves a point one step at a time. It never prints and does not measure time.
 pub trait Step<T: Real> {
     /// Improves `parameters` by one step.
     fn step(&mut self, objective: &Objective<'_, T>, parameters: &mut Parameters<T>) -> StepReport;
+}
+
+impl<T: Real, S: Step<T> + ?Sized> Step<T> for &mut S {
+    fn step(&mut self, objective: &Objective<'_, T>, parameters: &mut Parameters<T>) -> StepReport {
+        (**self).step(objective, parameters)
+    }
 }
 
 /// Alternating least squares as a [`Step`].

@@ -15,31 +15,32 @@
 //! Counting the quartic terms of all `n` stacked rows, the argument needs `R (R + 1) / 2 > m + n`, which
 //! is what [`Theory`] takes; more than `n + 1` columns are never needed, because with more columns than
 //! rows every point is rank-deficient. The paper has three modes of one size `d`. For others, the
-//! mean number of labels of a mode stands for `d`.
+//! mean number of labels of a mode takes the place of `d`.
 
 use serde::{Deserialize, Serialize};
 
-use super::config::{FitConfig, Solver};
-use super::events::Silent;
+use super::checked::PLAIN_RANK;
+use super::config::{Choice, FitConfig, Rank, Solver};
+use super::events::NoObserver;
 use super::fit::fit;
 use super::sdp::SdpForm;
 use crate::error::{Error, Result};
 use crate::model::{Interaction, ModelSpec, each_row};
-use crate::objective::{Incoherence, PERTURBATION_LIMIT, PenaltyScale};
+use crate::objective::{PERTURBATION_LIMIT, PenaltyScale, RowNormPenalty};
 use crate::observations::Observations;
-use quadfill_kernels::Real;
 
 /// The theorem's settings for some data.
 ///
 /// ```
 /// use quadfill::model::{Kernel, ModelSpec};
-/// use quadfill::solve::{FitConfig, Theory};
-/// let mut config = FitConfig::new(ModelSpec::quadratic(Kernel::pairwise(3), 5));
-/// let theory = Theory::new(&config.model, &[20, 20, 20], 800, 4.0)?;
+/// use quadfill::solve::{Choice, FitConfig, Rank, Theory};
+/// let spec = ModelSpec::quadratic(Kernel::pairwise(3), 5);
+/// let mut config = FitConfig::for_spec(&spec);
+/// let theory = Theory::new(&spec, &[20, 20, 20], 800, 4.0)?;
 /// assert_eq!(theory.size, 20.0);
 /// assert!((theory.lambda1 - 4.0 / 16_000f64.sqrt()).abs() < 1e-15);
 /// theory.apply(&mut config);
-/// assert_eq!((config.penalty, config.model.rank), (Some(theory.lambda1), 41));
+/// assert_eq!((config.penalty, config.rank), (Choice::Fixed(theory.lambda1), Rank::Fixed(41)));
 /// # Ok::<(), quadfill::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -48,7 +49,7 @@ pub struct Theory {
     pub alpha: f64,
     /// Whether `alpha` was taken from a fit instead of being given.
     pub estimated: bool,
-    /// What stands for `d`: the mean number of labels of a mode.
+    /// `d`: the mean number of labels of a mode.
     pub size: f64,
     /// Rows of all factor matrices.
     pub rows: usize,
@@ -60,7 +61,7 @@ pub struct Theory {
     pub lambda2: f64,
     /// Columns of the factors.
     pub rank: usize,
-    /// `alpha^2 epsilon`: what the mean squared error is a constant times of, at most.
+    /// `alpha^2 epsilon`: the mean squared error is at most a constant times this.
     pub error_scale: f64,
 }
 
@@ -72,20 +73,20 @@ impl Theory {
         observations: usize,
         alpha: f64,
     ) -> Result<Self> {
-        let bad = |message: String| Err(Error::Setting(message));
+        let bad = |message: String| Err(Error::setting(message));
         if model.interaction == Interaction::Cp {
-            return bad("the theorem is about quadratic models: leave --theory out".to_owned());
+            return bad("the theorem is about quadratic models: leave `theory` out".to_owned());
         }
         if !(alpha.is_finite() && alpha > 0.0) {
             return bad(format!(
-                "an alpha of {alpha} makes no sense: give the largest squared norm of a true row, \
-                 above 0, or auto"
+                "alpha is {alpha}: `theory` needs the largest squared norm of a true row, above 0, or \
+                 auto"
             ));
         }
         let rows: usize = model.group_sizes(sizes).iter().sum();
         if rows > PERTURBATION_LIMIT {
             return bad(format!(
-                "--theory needs a dense {rows} x {rows} perturbation ({} MB): it is for at most \
+                "`theory` needs a dense {rows} x {rows} perturbation ({} MB): it is for at most \
                  {PERTURBATION_LIMIT} rows in all modes together",
                 rows * rows * 8 / 1_000_000
             ));
@@ -107,38 +108,51 @@ impl Theory {
         })
     }
 
+    /// The settings for data and a configuration, `alpha` being given or estimated by a fit of the
+    /// configuration's rank, or of rank 10.
+    pub fn choose(alpha: Choice<f64>, data: &Observations, config: &FitConfig) -> Result<Self> {
+        let spec = config.spec(data.modes())?;
+        match (alpha, config.rank) {
+            (Choice::Fixed(alpha), _) => Self::new(&spec, &data.sizes(), data.len(), alpha),
+            (Choice::Auto, Rank::Fixed(_)) => Self::estimate(data.clone(), &spec, config.seed),
+            (Choice::Auto, Rank::Auto { .. }) => {
+                Self::estimate(data.clone(), &spec.with_rank(PLAIN_RANK), config.seed)
+            }
+        }
+    }
+
     /// The same with `alpha` estimated: the largest squared norm of a row in a fit of `model` with
     /// every setting at its default.
-    pub fn estimate<T: Real>(data: Observations<T>, model: &ModelSpec, seed: u64) -> Result<Self> {
+    pub fn estimate(data: Observations, model: &ModelSpec, seed: u64) -> Result<Self> {
         let (sizes, observations) = (data.sizes(), data.len());
-        // Refused before the work if it cannot be done at all.
+        // Invalid settings are refused before the first fit.
         Self::new(model, &sizes, observations, 1.0)?;
-        let config = FitConfig { seed, certify: false, ..FitConfig::new(model.clone()) };
-        let first = fit(data, &config, &mut Silent)?;
+        let config = FitConfig { seed, certify: false, ..FitConfig::for_spec(model) };
+        let first = fit::<f64>(data, &config, &mut NoObserver)?;
         let alpha = each_row(first.parameters.layout().rows())
             .map(|(group, label)| {
                 let row = first.parameters.row(group, label);
-                row.iter().map(|u| u.to_f64() * u.to_f64()).sum()
+                row.iter().map(|u| u * u).sum()
             })
             .fold(0.0, f64::max);
         if alpha <= 0.0 {
-            return Err(Error::Setting(
-                "a first fit has no factors to take alpha from: give --theory a number".to_owned(),
+            return Err(Error::setting(
+                "a first fit has no factors to take alpha from: give `theory` a number",
             ));
         }
         Ok(Self { estimated: true, ..Self::new(model, &sizes, observations, alpha)? })
     }
 
-    /// Puts the settings into a configuration. The path, which goes through other penalties, becomes
+    /// Writes the settings into a configuration. The path, which goes through other penalties, becomes
     /// L-BFGS from a random start; a convex program keeps its own rank and becomes the penalised one.
     pub fn apply(&self, config: &mut FitConfig) {
-        config.penalty = Some(self.lambda1);
+        config.penalty = Choice::Fixed(self.lambda1);
         config.penalty_scale = PenaltyScale::Uniform;
-        config.incoherence = Some(Incoherence { alpha: self.alpha, weight: self.lambda2 });
+        config.row_norm_penalty = Some(RowNormPenalty { alpha: self.alpha, weight: self.lambda2 });
         config.perturb = true;
         match config.solver {
             Solver::Sdp(form) => {
-                config.solver = Solver::Sdp(form.or(Some(SdpForm::Penalised)));
+                config.solver = Solver::Sdp(Choice::Fixed(form.unwrap_or(SdpForm::Penalised)));
                 return;
             }
             Solver::Path => config.solver = Solver::Lbfgs,
@@ -148,7 +162,7 @@ impl Theory {
             | Solver::GaussNewton
             | Solver::Gibbs(_) => {}
         }
-        config.model.rank = self.rank;
+        config.rank = Rank::Fixed(self.rank);
     }
 }
 

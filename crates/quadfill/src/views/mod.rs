@@ -4,19 +4,29 @@
 //! three views. Building them never holds more.
 //!
 //! Within a label the cells are sorted by their other labels. So views do not depend on the order of
-//! the data, and the rows that consecutive cells pick are close together in memory.
+//! the data, and the rows that consecutive cells pick are close together in memory. Cells that are
+//! held out come last within each label: training data are a prefix of every row, and splitting off
+//! or joining a hold-out moves nothing. A [`Selection`] says which part is read.
 
+mod hold_out;
 mod plan;
+mod selection;
 
-pub use plan::{Plan, Segment};
+pub(crate) use plan::{Plan, Segment};
+pub use selection::{ModeSelection, Selection};
+
+use std::ops::Range;
 
 use crate::observations::Observations;
 use quadfill_kernels::Real;
 
 /// All observations, grouped by the labels of one mode.
 #[derive(Debug, Clone)]
-pub struct View<T> {
+struct View<T> {
+    /// The position of the first observation of each label, and at the end the number of observations.
     starts: Vec<usize>,
+    /// How many observations of each label are not held out, where some are.
+    training_counts: Option<Vec<u32>>,
     others: Vec<u32>,
     values: Vec<T>,
     weights: Option<Vec<T>>,
@@ -36,27 +46,12 @@ pub struct Cells<'a, T> {
 
 impl<T: Real> View<T> {
     /// How many labels the mode has.
-    pub fn labels(&self) -> usize {
+    fn labels(&self) -> usize {
         self.starts.len() - 1
     }
 
-    /// How many observations a label has.
-    pub fn count(&self, label: usize) -> usize {
-        self.starts[label + 1] - self.starts[label]
-    }
-
-    /// The running number of the first observation of a label (and, past the end, of all).
-    pub fn start(&self, label: usize) -> usize {
-        self.starts[label]
-    }
-
-    /// The observations of a label.
-    pub fn cells(&self, label: usize) -> Cells<'_, T> {
-        self.segment(self.starts[label], self.starts[label + 1])
-    }
-
-    /// The observations from one running number to another.
-    pub fn segment(&self, from: usize, to: usize) -> Cells<'_, T> {
+    /// The observations from one position to another.
+    fn segment(&self, from: usize, to: usize) -> Cells<'_, T> {
         Cells {
             others: &self.others[from * self.width..to * self.width],
             values: &self.values[from..to],
@@ -64,7 +59,8 @@ impl<T: Real> View<T> {
         }
     }
 
-    /// Groups observations by `mode`. `visit` hands out every observation in a fixed order, twice.
+    /// Groups observations by `mode`. `visit` passes on every observation in a fixed order; it is called
+    /// twice.
     fn build(
         mode: usize,
         labels: usize,
@@ -87,7 +83,7 @@ impl<T: Real> View<T> {
             let at = next[label];
             next[label] += 1;
             let row = &mut others[at * width..(at + 1) * width];
-            // Entry by entry: so few are not worth a call that copies memory.
+            // Entry by entry: so few are faster without a call to memcpy.
             for (b, other) in row.iter_mut().enumerate() {
                 *other = cell[b + usize::from(b >= mode)];
             }
@@ -96,60 +92,68 @@ impl<T: Real> View<T> {
                 weights[at] = weight;
             }
         });
-        Self { starts, others, values, weights, width }
+        Self { starts, training_counts: None, others, values, weights, width }
     }
 
-    /// Hands out every observation as a full cell with value and weight.
+    /// Calls `see` with every observation as a full cell with value and weight.
     fn visit(&self, mode: usize, see: &mut dyn FnMut(&[u32], T, T)) {
+        for label in 0..self.labels() {
+            self.visit_range(mode, label, self.starts[label]..self.starts[label + 1], see);
+        }
+    }
+
+    /// The same for some observations of one label.
+    fn visit_range(
+        &self,
+        mode: usize,
+        label: usize,
+        range: Range<usize>,
+        see: &mut dyn FnMut(&[u32], T, T),
+    ) {
         let mut cell = [0u32; 8];
         let cell = &mut cell[..=self.width];
-        for label in 0..self.labels() {
-            cell[mode] = label as u32;
-            for at in self.starts[label]..self.starts[label + 1] {
-                let row = &self.others[at * self.width..(at + 1) * self.width];
-                for (b, &other) in row.iter().enumerate() {
-                    cell[b + usize::from(b >= mode)] = other;
-                }
-                see(cell, self.values[at], self.weights.as_ref().map_or(T::ONE, |w| w[at]));
+        cell[mode] = label as u32;
+        for at in range {
+            let row = &self.others[at * self.width..(at + 1) * self.width];
+            for (b, &other) in row.iter().enumerate() {
+                cell[b + usize::from(b >= mode)] = other;
             }
+            see(cell, self.values[at], self.weights.as_ref().map_or(T::ONE, |w| w[at]));
         }
     }
 }
 
-/// Hands out every observation to a closure, in a fixed order.
+/// Passes every observation to a closure, in a fixed order.
 type Visit<'a, T> = dyn Fn(&mut dyn FnMut(&[u32], T, T)) + 'a;
 
-/// One [`View`] per mode.
+/// The observations once per mode, in the precision of the fit.
 #[derive(Debug, Clone)]
 pub struct Views<T> {
     views: Vec<View<T>>,
-    total_weight: f64,
 }
 
 impl<T: Real> Views<T> {
-    /// Groups the observations by each mode in turn and lets go of the originals.
+    /// Groups the observations by each mode in turn and frees the originals.
     ///
     /// ```
     /// # use quadfill::{Labels, Mode, Observations, OnDuplicate, views::Views};
     /// # let modes = vec![Mode::new("a", Labels::range(2)), Mode::new("b", Labels::range(2))];
     /// # let data = Observations::new(modes, vec![vec![0, 1, 1], vec![1, 0, 1]],
     /// #     vec![1.0, 2.0, 3.0], None, OnDuplicate::Error)?;
-    /// let views = Views::new(data);
-    /// assert_eq!(views.view(0).cells(1).values, [2.0, 3.0]);
-    /// assert_eq!(views.view(1).cells(1).others, [0, 1]);
+    /// let views = Views::<f64>::new(data);
+    /// assert_eq!(views.all().mode(0).cells(1).values, [2.0, 3.0]);
+    /// assert_eq!(views.all().mode(1).cells(1).others, [0, 1]);
     /// # Ok::<(), quadfill::Error>(())
     /// ```
-    pub fn new(data: Observations<T>) -> Self {
+    pub fn new(data: Observations) -> Self {
         let sizes = data.sizes();
         let (modes, len) = (sizes.len(), data.len());
         let weighted = data.weights().is_some();
-        let total_weight =
-            data.weights().map_or(len as f64, |w| w.iter().map(|w| w.to_f64()).sum());
         let build = |mode: usize, visit: &Visit<'_, T>| {
             View::build(mode, sizes[mode], modes - 1, len, weighted, visit)
         };
         // Grouping keeps the order within a label. So grouping by the last mode first, and by the first
-        // mode last, sorts the cells; each step lets go of the one before it.
+        // mode last, sorts the cells; each step frees the one before it.
         let mut sorted = build(modes - 1, &|see| visit_columns(&data, see));
         drop(data);
         for mode in (0..modes - 1).rev() {
@@ -160,17 +164,22 @@ impl<T: Real> Views<T> {
             let view = build(mode, &|see| views[0].visit(0, see));
             views.push(view);
         }
-        Self { views, total_weight }
+        Self { views }
     }
 
-    /// The view of one mode.
-    pub fn view(&self, mode: usize) -> &View<T> {
-        &self.views[mode]
+    /// All observations.
+    pub fn all(&self) -> Selection<'_, T> {
+        Selection::all(self)
     }
 
-    /// How many modes there are.
-    pub fn modes(&self) -> usize {
-        self.views.len()
+    /// Those that are not held out.
+    pub fn training(&self) -> Selection<'_, T> {
+        Selection::training(self)
+    }
+
+    /// Those that are held out.
+    pub fn held_out(&self) -> Selection<'_, T> {
+        Selection::held_out(self)
     }
 
     /// The number of labels of each mode.
@@ -178,61 +187,26 @@ impl<T: Real> Views<T> {
         self.views.iter().map(View::labels).collect()
     }
 
-    /// How many observations there are.
+    /// How many observations there are in all.
     pub fn len(&self) -> usize {
         self.views[0].values.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
-
-    /// Whether the observations have weights.
-    pub fn is_weighted(&self) -> bool {
-        self.views[0].weights.is_some()
-    }
-
-    /// The sum of the weights (the number of observations without them).
-    pub fn total_weight(&self) -> f64 {
-        self.total_weight
-    }
-
-    /// Hands out every observation as a full cell with value and weight, in a fixed order.
-    pub fn for_each(&self, mut see: impl FnMut(&[u32], T, T)) {
-        self.views[0].visit(0, &mut see);
-    }
-
-    /// The weighted mean of the values.
-    pub fn mean(&self) -> f64 {
-        let mut sum = 0.0;
-        self.for_each(|_, value, weight| sum += value.to_f64() * weight.to_f64());
-        sum / self.total_weight.max(f64::MIN_POSITIVE)
-    }
-
-    /// Turns the views back into columns, ordered by the first mode. One view is kept at a time.
-    pub fn into_columns(mut self) -> (Vec<Vec<u32>>, Vec<T>, Option<Vec<T>>) {
-        self.views.truncate(1);
-        let (modes, len) = (self.views[0].width + 1, self.views[0].values.len());
-        let mut columns = vec![Vec::with_capacity(len); modes];
-        self.views[0].visit(0, &mut |cell, _, _| {
-            for (column, &index) in columns.iter_mut().zip(cell) {
-                column.push(index);
-            }
-        });
-        let view = self.views.remove(0);
-        (columns, view.values, view.weights)
-    }
 }
 
-fn visit_columns<T: Real>(data: &Observations<T>, see: &mut dyn FnMut(&[u32], T, T)) {
+fn visit_columns<T: Real>(data: &Observations, see: &mut dyn FnMut(&[u32], T, T)) {
     let modes = data.modes().len();
     let mut cell = [0u32; 8];
     for row in 0..data.len() {
         for mode in 0..modes {
             cell[mode] = data.indices(mode)[row];
         }
-        see(&cell[..modes], data.values()[row], data.weights().map_or(T::ONE, |w| w[row]));
+        let weight = data.weights().map_or(T::ONE, |w| T::from_f64(w[row]));
+        see(&cell[..modes], T::from_f64(data.values()[row]), weight);
     }
 }
 
@@ -255,10 +229,10 @@ mod tests {
     fn views_are_sorted_whatever_the_order_of_the_data() {
         for order in [[0, 1, 2, 3, 4], [4, 2, 0, 3, 1]] {
             let views = views(&order);
-            assert_eq!(views.view(0).cells(0).values, [3.0, 1.0, 0.0]);
-            assert_eq!(views.view(0).cells(0).others, [0, 0, 0, 1, 1, 1]);
-            assert_eq!(views.view(1).cells(0).values, [3.0, 1.0, 4.0]);
-            assert_eq!(views.view(2).cells(1).others, [0, 0, 0, 1, 1, 0]);
+            assert_eq!(views.all().mode(0).cells(0).values, [3.0, 1.0, 0.0]);
+            assert_eq!(views.all().mode(0).cells(0).others, [0, 0, 0, 1, 1, 1]);
+            assert_eq!(views.all().mode(1).cells(0).values, [3.0, 1.0, 4.0]);
+            assert_eq!(views.all().mode(2).cells(1).others, [0, 0, 0, 1, 1, 0]);
         }
     }
 }

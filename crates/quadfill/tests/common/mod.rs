@@ -1,8 +1,10 @@
 //! Small random problems that exercise every term of the objective.
 
+use std::sync::Arc;
+
 use proptest::prelude::*;
-use quadfill::model::{Kernel, ModelSpec, Offsets, Parameters};
-use quadfill::objective::{Incoherence, Objective, PenaltyScale, Perturbation};
+use quadfill::model::{Biases, Kernel, ModelSpec, Parameters};
+use quadfill::objective::{Objective, PenaltyScale, Perturbation, RowNormPenalty};
 use quadfill::views::Views;
 use quadfill::{Labels, Mode, Observations, OnDuplicate};
 use quadfill_kernels::streams;
@@ -17,7 +19,7 @@ pub(crate) struct Problem {
     pub(crate) product: bool,
     pub(crate) diagonal: bool,
     pub(crate) tied: bool,
-    pub(crate) offsets: Offsets,
+    pub(crate) biases: Biases,
     pub(crate) weighted: bool,
     pub(crate) incoherent: bool,
     pub(crate) perturbed: bool,
@@ -43,7 +45,7 @@ pub(crate) fn problems() -> impl Strategy<Value = Problem> {
                 product,
                 diagonal,
                 tied,
-                offsets: [Offsets::None, Offsets::Mean, Offsets::Modes][terms.3],
+                biases: [Biases::None, Biases::Mean, Biases::Modes][terms.3],
                 weighted,
                 incoherent: terms.0,
                 perturbed: terms.1 && !product,
@@ -68,11 +70,11 @@ impl Problem {
             let rows: Vec<Vec<f64>> = kernel.chunks(modes).map(<[f64]>::to_vec).collect();
             ModelSpec::quadratic(Kernel::new(&rows).unwrap(), self.rank)
         };
-        let spec = spec.with_offsets(self.offsets);
+        let spec = spec.with_biases(self.biases);
         if self.tied { spec.with_tied(&[0, modes - 1]) } else { spec }
     }
 
-    pub(crate) fn data(&self) -> Observations<f64> {
+    pub(crate) fn data(&self) -> Observations {
         let mut draws = vec![0.0; 2 * self.observations];
         streams::fill_normal(&mut draws, &mut streams::stream(self.seed, 1, 0));
         let cells: usize = self.sizes.iter().product();
@@ -96,10 +98,12 @@ impl Problem {
     pub(crate) fn objective<'v>(&self, views: &'v Views<f64>) -> Objective<'v, f64> {
         let spec = self.spec();
         let rows = spec.group_sizes(&self.sizes).iter().sum();
+        // The perturbation is given for a penalty of 1: its norm is at most 0.02 here.
         Objective::new(views, &spec, 0.03, self.scale)
-            .with_incoherence(self.incoherent.then(|| Incoherence::new(0.5, 0.2).unwrap()))
+            .with_row_norm_penalty(self.incoherent.then(|| RowNormPenalty::new(0.5, 0.2).unwrap()))
             .with_perturbation(
-                self.perturbed.then(|| Perturbation::random(rows, 0.02, self.seed).unwrap()),
+                self.perturbed
+                    .then(|| Arc::new(Perturbation::random(rows, 0.02 / 0.03, self.seed).unwrap())),
             )
     }
 
@@ -107,10 +111,10 @@ impl Problem {
     pub(crate) fn point(&self, stream: u64) -> Parameters<f64> {
         let spec = self.spec();
         let mut point = Parameters::random(&spec, &self.sizes, 0.9, self.seed ^ stream);
-        if self.offsets != Offsets::None {
+        if self.biases != Biases::None {
             point.mean = 0.3;
         }
-        if self.offsets == Offsets::Modes {
+        if self.biases == Biases::Modes {
             let mut rng = streams::stream(self.seed, 2, stream);
             for (group, rows) in spec.group_sizes(&self.sizes).into_iter().enumerate() {
                 let mut biases = vec![0.0; rows];

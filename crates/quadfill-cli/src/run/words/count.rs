@@ -10,7 +10,7 @@ use crate::clock::Clock;
 use crate::flags::WordsCountFlags;
 use crate::output::Output;
 use crate::report::{Lines, grouped, number};
-use crate::{interrupt, places};
+use crate::{interrupt, paths};
 
 #[derive(Debug, Serialize)]
 struct CountReport {
@@ -23,7 +23,7 @@ struct CountReport {
     triples: usize,
     windows: u64,
     all_orders: bool,
-    /// Without writing the file.
+    /// Seconds to count, without writing the file.
     count_seconds: f64,
     words_per_second: f64,
     seconds: f64,
@@ -37,12 +37,12 @@ pub(super) fn run(flags: &WordsCountFlags, output: Output) -> Result<()> {
             flags.output.display()
         );
     }
-    places::check_file(&flags.output)?;
+    paths::check_file(&flags.output)?;
     for file in &flags.corpus {
         if file.as_os_str() == "-" {
             bail!("a corpus is read twice, standard input only once: name a file");
         }
-        places::check_input(file)?;
+        paths::check_input(file)?;
     }
     let clock = Clock::start();
     let options = CorpusOptions { vocabulary: flags.vocabulary, all_orders: flags.all_orders };

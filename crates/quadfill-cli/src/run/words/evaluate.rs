@@ -1,16 +1,17 @@
-//! Judges word vectors.
+//! Evaluates word vectors.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use quadfill::apply::{AnalogyScore, Embeddings, SimilarityScore};
-use quadfill::file::{Model, is_model};
-use quadfill_io::{read_analogies, read_similarity, read_vectors};
+use quadfill::{Model, is_model};
+use quadfill_io::read_vectors;
+use quadfill_lab::word_tasks::{read_analogies, read_similarity};
 use serde::Serialize;
 
 use crate::flags::WordsEvaluateFlags;
 use crate::output::Output;
-use crate::places;
+use crate::paths;
 use crate::report::{Lines, grouped, number};
 
 #[derive(Debug, Serialize)]
@@ -28,7 +29,7 @@ struct EvaluateReport {
 
 pub(super) fn run(flags: &WordsEvaluateFlags, output: Output) -> Result<()> {
     for file in flags.analogies.iter().chain(&flags.similarity).chain([&flags.vectors]) {
-        places::check_input(file)?;
+        paths::check_input(file)?;
     }
     let vectors = load(&flags.vectors)?;
     let mut analogies = Vec::new();
@@ -54,8 +55,7 @@ pub(super) fn run(flags: &WordsEvaluateFlags, output: Output) -> Result<()> {
 
 fn load(path: &Path) -> Result<Embeddings> {
     if path.is_dir() || is_model(path) {
-        let model = Model::load(path)?;
-        return Ok(model.predictor().embeddings(&model.modes)?);
+        return Ok(Model::load(path)?.embeddings()?);
     }
     Ok(read_vectors(path)?)
 }
@@ -72,7 +72,7 @@ impl EvaluateReport {
         }
         for score in &self.similarity {
             let found = match score.spearman {
-                Some(rho) => format!("correlation of ranks {}", number(rho)),
+                Some(rho) => format!("rank correlation {}", number(rho)),
                 None => "too few pairs".to_owned(),
             };
             lines.add(

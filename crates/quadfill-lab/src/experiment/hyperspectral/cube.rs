@@ -1,4 +1,4 @@
-//! Images with many bands, and what is seen of them.
+//! Hyperspectral images and samples of their cells.
 
 use std::path::Path;
 
@@ -17,36 +17,32 @@ const SAMPLE_STREAM: u64 = 0x6375_6265;
 pub(super) struct Cube {
     pub(super) sizes: [usize; 3],
     pub(super) values: Vec<f32>,
-    /// What one is in the units of the file.
+    /// The standard deviation, in the units of the file.
     pub(super) unit: f32,
 }
 
-/// Cells that a fit sees, and all others.
+/// A sample of the cells.
 pub(super) struct Sample {
     pub(super) seen: Vec<bool>,
-    pub(super) observations: Observations<f32>,
+    pub(super) observations: Observations,
 }
 
 impl Cube {
     /// Reads a `.npy` or `.mat` array.
     pub(super) fn read(path: &Path) -> Result<Self> {
-        let cells = read::<f32>(path, &ReadOptions::default())?.observations;
+        let cells = read(path, &ReadOptions::default())?;
         let sizes: [usize; 3] = cells.sizes().try_into().map_err(|sizes: Vec<usize>| {
-            LabError::Setting(format!(
-                "{}: an image has three dimensions (row, column, band), this array has {}",
-                path.display(),
-                sizes.len()
-            ))
+            LabError::NotAnImage { path: path.to_owned(), dimensions: sizes.len() }
         })?;
         let mut values = vec![f32::NAN; sizes.iter().product()];
         for (cell, &value) in cells.values().iter().enumerate() {
             let [i, j, k] = [0, 1, 2].map(|mode| cells.indices(mode)[cell] as usize);
-            values[(i * sizes[1] + j) * sizes[2] + k] = value;
+            values[(i * sizes[1] + j) * sizes[2] + k] = value as f32;
         }
         Ok(Self { sizes, values, unit: 1.0 }.scaled())
     }
 
-    /// The same with values of standard deviation 1: penalties then mean the same for all images.
+    /// Scales the values to standard deviation 1, so that penalties are comparable between images.
     fn scaled(mut self) -> Self {
         let known = || self.values.iter().filter(|value| !value.is_nan()).map(|&v| f64::from(v));
         let count = known().count().max(1) as f64;
@@ -59,7 +55,7 @@ impl Cube {
         self
     }
 
-    /// Means over squares of `step` by `step` pixels; what is left at the edges is cut off.
+    /// Averages blocks of `step` by `step` pixels; incomplete blocks at the edges are dropped.
     pub(super) fn downsampled(&self, step: usize) -> Self {
         let [rows, columns, bands] = self.sizes;
         let sizes = [(rows / step).max(1), (columns / step).max(1), bands];
@@ -81,7 +77,7 @@ impl Cube {
         Self { sizes, values, unit: self.unit }.scaled()
     }
 
-    /// Every cell that has a value, with the chance `rate`.
+    /// Samples every cell that has a value with probability `rate`.
     pub(super) fn sample(&self, rate: f64, seed: u64) -> Result<Sample> {
         let mut rng = streams::stream(seed, SAMPLE_STREAM, 0);
         let seen: Vec<bool> =
@@ -95,15 +91,15 @@ impl Cube {
         Ok(Sample { seen, observations })
     }
 
-    /// Indices and values of some of the cells that have a value.
-    pub(super) fn cells(&self, wanted: impl Fn(usize) -> bool) -> (Vec<Vec<u32>>, Vec<f32>) {
+    /// Indices and values of the cells that have a value and satisfy `wanted`.
+    pub(super) fn cells(&self, wanted: impl Fn(usize) -> bool) -> (Vec<Vec<u32>>, Vec<f64>) {
         let [_, columns, bands] = self.sizes;
         let (mut indices, mut values) = (vec![Vec::new(); 3], Vec::new());
         for (cell, &value) in self.values.iter().enumerate() {
             if !value.is_nan() && wanted(cell) {
                 let at = [cell / bands / columns, cell / bands % columns, cell % bands];
                 indices.iter_mut().zip(at).for_each(|(index, at)| index.push(at as u32));
-                values.push(value);
+                values.push(f64::from(value));
             }
         }
         (indices, values)
@@ -121,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn squares_become_their_means() {
+    fn blocks_are_averaged() {
         let mut cube = cube();
         cube.values[0] = f32::NAN;
         let small = cube.downsampled(2);
@@ -142,7 +138,7 @@ mod tests {
         assert_eq!(cells.len(), sample.seen.iter().filter(|seen| **seen).count());
         for (cell, &value) in cells.values().iter().enumerate() {
             let [i, j, k] = [0, 1, 2].map(|mode| cells.indices(mode)[cell] as usize);
-            assert_eq!(value, cube.values[(i * 6 + j) * 2 + k]);
+            assert_eq!(value, f64::from(cube.values[(i * 6 + j) * 2 + k]));
         }
     }
 }

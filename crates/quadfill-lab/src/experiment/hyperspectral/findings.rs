@@ -1,17 +1,18 @@
-//! What the rows say.
+//! Findings.
+
+use quadfill_report::chart::{Axis, Chart, LineChart, Point, Series, SeriesStyle};
+use quadfill_report::{Block, Tone};
 
 use super::{MODELS, PAPER};
-use crate::chart::{Axis, Chart, LineChart, Look, Point, Series};
-use crate::experiment::grid::{numbers, spread};
+use crate::experiment::grid::{distinct_numbers, min_median_max};
 use crate::experiment::row::Row;
-use crate::report::{Block, Tone};
 
-/// How ranks are found, and how that is called.
+/// How the rank is chosen, and the name of that in tables.
 const CHOICES: [(&str, &str); 4] = [
     ("given", "rank 100"),
     ("automatic", "by hold-out"),
     ("certified", "certified"),
-    ("sampled", "by hold-out, mean of draws"),
+    ("sampled", "by hold-out, posterior mean"),
 ];
 
 pub(super) fn percent(rate: f64) -> String {
@@ -29,37 +30,37 @@ fn at<'a>(rows: &'a [Row], model: &str, choice: &str, rate: f64) -> Vec<&'a Row>
         .collect()
 }
 
-/// The error of a model at a share of cells: the smallest, the median and the largest of all repetitions.
+/// The minimum, median and maximum error of a model at a sampling rate.
 type Errors = fn(&[Row], &str, f64) -> Option<(f64, f64, f64)>;
 
 /// At the paper's rank.
 fn given(rows: &[Row], model: &str, rate: f64) -> Option<(f64, f64, f64)> {
-    spread(&at(rows, model, "given", rate), "error")
+    min_median_max(&at(rows, model, "given", rate), "error")
 }
 
-/// Of the choice that is best on held-out cells: what a user would have, who sees nothing else.
+/// The error of the choice that is best on held-out cells, as in practice.
 fn judged(rows: &[Row], model: &str, rate: f64) -> Option<(f64, f64, f64)> {
-    let chosen = |choice: &str| spread(&at(rows, model, choice, rate), "validation_rmse");
+    let chosen = |choice: &str| min_median_max(&at(rows, model, choice, rate), "validation_rmse");
     let (choice, _) = ["given", "automatic", "sampled"]
         .into_iter()
         .filter_map(|choice| Some((choice, chosen(choice)?.1)))
         .min_by(|x, y| x.1.total_cmp(&y.1))?;
-    spread(&at(rows, model, choice, rate), "error")
+    min_median_max(&at(rows, model, choice, rate), "error")
 }
 
-/// Of the first repetition, the row that is best on held-out cells.
+/// The row of the first repetition that is best on held-out cells.
 pub(super) fn best<'a>(rows: &'a [Row], model: &str, rate: f64) -> Option<&'a Row> {
-    let first = numbers(rows, "seed").first().copied()?;
+    let first = distinct_numbers(rows, "seed").first().copied()?;
     rows.iter()
         .filter(|row| row.text("model") == model && row.number("rate") == rate)
         .filter(|row| row.number("seed") == first)
         .min_by(|x, y| x.number("validation_rmse").total_cmp(&y.number("validation_rmse")))
 }
 
-/// Errors whose ratio is this close to one are called the same.
+/// Errors whose ratio differs from 1 by less than this count as equal.
 const LEVEL: f64 = 0.01;
 
-/// At which shares of cells which model is ahead.
+/// Which model is better at which sampling rates.
 fn verdict(setting: &str, errors: Errors, rows: &[Row], rates: &[f64]) -> Block {
     let (mut quadratic, mut level, mut cp) = (Vec::new(), Vec::new(), Vec::new());
     for &rate in rates {
@@ -74,9 +75,9 @@ fn verdict(setting: &str, errors: Errors, rows: &[Row], rates: &[f64]) -> Block 
     }
     let tone = if quadratic.is_empty() { Tone::Warn } else { Tone::Good };
     let parts = [
-        (quadratic, "the quadratic model is ahead at"),
-        (level, "the two are within a hundredth of each other at"),
-        (cp, "CP is ahead at"),
+        (quadratic, "the quadratic model is better at"),
+        (level, "the two are within 1 % of each other at"),
+        (cp, "CP is better at"),
     ];
     let parts = parts.into_iter().filter(|(rates, _)| !rates.is_empty());
     let words: Vec<String> =
@@ -85,7 +86,7 @@ fn verdict(setting: &str, errors: Errors, rows: &[Row], rates: &[f64]) -> Block 
 }
 
 pub(super) fn blocks(rows: &[Row]) -> Vec<Block> {
-    let rates = numbers(rows, "rate");
+    let rates = distinct_numbers(rows, "rate");
     let title = "Error on missing cells at rank 100";
     let mut as_in_the_paper = chart(title, given, rows, &rates);
     as_in_the_paper.series.extend(paper_series());
@@ -95,20 +96,20 @@ pub(super) fn blocks(rows: &[Row]) -> Vec<Block> {
         Block::figure(
             "error",
             Chart::Lines(as_in_the_paper),
-            "Median and range over repetitions. The paper\u{2019}s figures are for another image.",
+            "Median and range over repetitions. The paper\u{2019}s results are for a different image.",
         ),
-        verdict("The rank and the way of fitting that held-out cells prefer", judged, rows, &rates),
+        verdict("The rank and method that are best on held-out cells", judged, rows, &rates),
         Block::figure(
             "error-best",
             Chart::Lines(best),
-            "Of each model the best of rank 100, the rank that hold-out finds and the mean of draws, as \
-             held-out cells see it.",
+            "For each model the best on held-out cells of rank 100, the rank chosen by hold-out, and the \
+             posterior mean.",
         ),
         table(rows, &rates),
         Block::Text(
-            "Ranks that were found stand in brackets. Rank 100 is the paper\u{2019}s. \u{201c}Certified\u{201d} minimises the same objective at the penalty that was \
-             chosen for rank 100, over all ranks: it says what the objective is worth, not what the model is. \
-             The relative gap in results.json says how far each quadratic fit is from the best of all ranks."
+            "Chosen ranks are in brackets. Rank 100 is the paper\u{2019}s. \u{201c}Certified\u{201d} minimises the same objective over all ranks, at the \
+             penalty chosen for rank 100: it assesses the objective, not the model. The relative gap in \
+             results.json bounds the distance of each quadratic fit from the optimum over all ranks."
                 .to_owned(),
         ),
     ]
@@ -118,22 +119,22 @@ fn chart(title: &str, errors: Errors, rows: &[Row], rates: &[f64]) -> LineChart 
     let series = MODELS.into_iter().enumerate().map(|(colour, model)| {
         let points = rates.iter().filter_map(|&rate| {
             let (low, y, high) = errors(rows, model, rate)?;
-            let tip = format!(
+            let tooltip = format!(
                 "{}, {} of the cells\nmedian error {y:.3}, from {low:.3} to {high:.3}",
                 model_name(model),
                 percent(rate)
             );
-            Some(Point { x: 100.0 * rate, y, bar: Some((low, high)), tip })
+            Some(Point { x: 100.0 * rate, y, error_bar: Some((low, high)), tooltip })
         });
         let (name, points) = (model_name(model).to_owned(), points.collect());
-        Series { name, points, look: Look::Curve, colour }
+        Series { name, points, style: SeriesStyle::LineAndMarkers, colour }
     });
     LineChart {
         title: title.to_owned(),
-        x: Axis::log("observed cells, %").marked(&[0.1, 0.3, 1.0, 10.0]),
-        y: Axis::log("relative error").marked(&[0.05, 0.1, 0.2, 0.3, 0.5, 1.0]),
+        x: Axis::log("observed cells, %").with_ticks(&[0.1, 0.3, 1.0, 10.0]),
+        y: Axis::log("relative error").with_ticks(&[0.05, 0.1, 0.2, 0.3, 0.5, 1.0]),
         series: series.collect(),
-        rules: Vec::new(),
+        reference_lines: Vec::new(),
     }
 }
 
@@ -141,11 +142,11 @@ fn paper_series() -> impl Iterator<Item = Series> {
     MODELS.into_iter().enumerate().map(|(colour, model)| {
         let points = PAPER.iter().map(|&(rate, cp, quadratic)| {
             let y = if model == "cp" { cp } else { quadratic };
-            let tip = format!("paper, {}, {}: {y}", model_name(model), percent(rate));
-            Point { x: 100.0 * rate, y, bar: None, tip }
+            let tooltip = format!("paper, {}, {}: {y}", model_name(model), percent(rate));
+            Point { x: 100.0 * rate, y, error_bar: None, tooltip }
         });
         let name = format!("{}, paper (Ribeira)", model_name(model));
-        Series { name, points: points.collect(), look: Look::Dashed, colour }
+        Series { name, points: points.collect(), style: SeriesStyle::Dashed, colour }
     })
 }
 
@@ -161,8 +162,8 @@ fn table(rows: &[Row], rates: &[f64]) -> Block {
             let mut line = vec![model_name(model).to_owned(), words.to_owned()];
             for &rate in rates {
                 let here = at(rows, model, choice, rate);
-                let rank = spread(&here, "rank").map_or(0.0, |(_, rank, _)| rank);
-                line.push(match spread(&here, "error") {
+                let rank = min_median_max(&here, "rank").map_or(0.0, |(_, rank, _)| rank);
+                line.push(match min_median_max(&here, "error") {
                     Some((_, error, _)) if choice == "given" => format!("{error:.3}"),
                     Some((_, error, _)) => format!("{error:.3} ({})", rank.round()),
                     None => String::new(),
@@ -202,8 +203,8 @@ mod tests {
             };
             assert_eq!(
                 words,
-                "Here: the quadratic model is ahead at 0.3 %; the two are within a hundredth of each other at \
-                 0.1 %; CP is ahead at 10 % of the cells."
+                "Here: the quadratic model is better at 0.3 %; the two are within 1 % of each other at \
+                 0.1 %; CP is better at 10 % of the cells."
             );
         }
     }

@@ -1,4 +1,4 @@
-//! An image with many bands from a few of its cells, by the pairwise model and by CP.
+//! Completion of a hyperspectral image from few of its cells, by the pairwise model and by CP.
 
 mod cube;
 mod findings;
@@ -8,38 +8,38 @@ mod sampled;
 use std::path::Path;
 use std::time::Instant;
 
-use quadfill::apply::Evaluation;
-use quadfill::model::{Kernel, ModelSpec, Offsets};
+use quadfill::model::{Biases, Evaluation, ModelKind};
 use quadfill::objective::PenaltyScale;
-use quadfill::solve::{Fit, FitConfig, RankChoice, Silent, Solver, fit};
+use quadfill::solve::{Choice, Precision, Rank, Solver};
+use quadfill::{FitConfig, Model};
 use quadfill_io::write_npy;
+use quadfill_report::{Block, Picture};
 
 use super::row::Row;
 use super::tune::{Tuned, from_random_start, sampler, tuned};
 use super::{Experiment, Extent};
 use crate::error::{LabError, Result};
-use crate::report::{Block, Picture};
 use cube::{Cube, Sample};
 use pictures::Tones;
 
 /// The experiment on one image.
 pub(super) struct Hyperspectral {
-    /// The name of its file.
+    /// The file name, without extension.
     name: String,
     cube: Cube,
 }
 
 const MODELS: [&str; 2] = ["quadratic", "cp"];
-/// The paper's shares of cells, and the errors it has for CP and the quadratic model.
+/// The paper's sampling rates, with its errors of CP and the quadratic model.
 const PAPER: [(f64, f64, f64); 4] =
     [(0.001, 1.064, 0.488), (0.003, 0.495, 0.424), (0.01, 0.358, 0.353), (0.1, 0.116, 0.216)];
-/// Fewer observed cells than this cannot be split into some to learn from and some to choose by.
-const FEWEST: usize = 50;
+/// The smallest sample that can be split into training and validation cells.
+const MIN_SAMPLE: usize = 50;
 /// The paper's rank.
 const RANK: usize = 100;
-/// Ranks that a choice on held-out cells has for CP besides that of the paper.
+/// The ranks that hold-out chooses from for CP, besides the paper's.
 const SMALLER_RANKS: [usize; 3] = [3, 10, 30];
-/// With more cells than this a path takes fewer steps.
+/// With more cells than this the path has fewer steps.
 const MANY: usize = 50_000;
 const STEPS_WITH_MANY: usize = 25;
 
@@ -48,102 +48,107 @@ impl Hyperspectral {
         let name = path.file_stem().map_or_else(String::new, |n| n.to_string_lossy().into_owned());
         let cube = Cube::read(path)?;
         if downsample > cube.sizes[0].min(cube.sizes[1]) {
-            return Err(LabError::Setting(format!(
-                "squares of {downsample} x {downsample} pixels are larger than the image, which has {} x \
-                 {}: choose a smaller --downsample",
-                cube.sizes[0], cube.sizes[1]
-            )));
+            return Err(LabError::DownsampleTooLarge {
+                downsample,
+                rows: cube.sizes[0],
+                columns: cube.sizes[1],
+            });
         }
         let cube = if downsample > 1 { cube.downsampled(downsample) } else { cube };
-        let fewest = (PAPER[0].0 * cube.values.len() as f64) as usize;
-        if fewest < FEWEST {
-            return Err(LabError::Setting(format!(
-                "{} of this image's {} cells are {fewest}, too few to learn from: give an image with at \
-                 least {} cells",
-                findings::percent(PAPER[0].0),
-                cube.values.len(),
-                (FEWEST as f64 / PAPER[0].0).round()
-            )));
+        let sampled_cells = (PAPER[0].0 * cube.values.len() as f64) as usize;
+        if sampled_cells < MIN_SAMPLE {
+            return Err(LabError::ImageTooSmall {
+                rate: PAPER[0].0,
+                cells: cube.values.len(),
+                sampled: sampled_cells,
+                required: (MIN_SAMPLE as f64 / PAPER[0].0).round() as usize,
+            });
         }
         Ok(Self { name, cube })
     }
 
     fn config(&self, cell: &Row, observations: usize) -> FitConfig {
-        let rank = RANK.min(self.cube.sizes.iter().sum());
-        let model = match cell.text("model") {
-            "cp" => ModelSpec::cp(3, rank),
-            _ => ModelSpec::quadratic(Kernel::pairwise(3), rank),
+        let (model, biases) = match cell.text("model") {
+            // CP can represent mean and biases by its columns.
+            "cp" => (ModelKind::Cp, Choice::Fixed(Biases::None)),
+            _ => (ModelKind::Pairwise, Choice::Auto),
         };
         FitConfig {
-            // The mean and biases of CP hardly matter, as it can write them as columns of its own.
-            offsets: (cell.text("model") == "cp").then_some(Offsets::None),
-            path_steps: (observations > MANY).then_some(STEPS_WITH_MANY),
+            model,
+            rank: Rank::Fixed(self.largest_rank()),
+            biases,
+            path_steps: (observations > MANY).then_some(STEPS_WITH_MANY).into(),
             seed: cell.count("seed") as u64,
-            ..FitConfig::new(model)
+            precision: Choice::Fixed(Precision::F32),
+            ..FitConfig::default()
         }
     }
 
-    /// The fit that a cell asks for.
-    fn fit(&self, cell: &Row, sample: &Sample) -> Result<Tuned<f32>> {
+    /// The paper's rank, or as many columns as there are rows.
+    fn largest_rank(&self) -> usize {
+        RANK.min(self.cube.sizes.iter().sum())
+    }
+
+    /// The fit of a cell.
+    fn fit(&self, cell: &Row, sample: &Sample) -> Result<Tuned> {
         let data = &sample.observations;
         let config = self.config(cell, data.len());
         match (cell.text("choice"), cell.text("model")) {
             ("given", _) => tuned(data, &config),
             ("automatic", "quadratic") => {
-                tuned(data, &FitConfig { rank: RankChoice::Auto, ..config })
+                let rank = Rank::Auto { max: Some(self.largest_rank()) };
+                tuned(data, &FitConfig { rank, ..config })
             }
             ("automatic", _) => best_of(SMALLER_RANKS, |rank| {
-                let model = config.model.clone().with_rank(rank);
-                tuned(data, &FitConfig { model, ..config.clone() })
+                tuned(data, &FitConfig { rank: Rank::Fixed(rank), ..config.clone() })
             }),
             _ => sampled::sampled(data, &config),
         }
     }
 
-    /// How far a fit is from the cells that it did not see.
-    fn judge(&self, fit: &Fit<f32>, sample: &Sample) -> Evaluation {
+    /// The error on the missing cells.
+    fn evaluate(&self, model: &Model, sample: &Sample) -> Evaluation {
         let (indices, values) = self.cube.cells(|cell| !sample.seen[cell]);
         let columns: Vec<&[u32]> = indices.iter().map(Vec::as_slice).collect();
-        let values: Vec<f64> = values.into_iter().map(f64::from).collect();
-        fit.predictor().evaluate(&columns, &values)
+        model.evaluate_cells(&columns, &values)
     }
 
-    fn row(&self, cell: &Row, tuned: &Tuned<f32>, sample: &Sample) -> Row {
-        let fit = &tuned.fit;
-        let gap = fit.certificate.as_ref().map(|certificate| certificate.relative_gap);
+    fn row(&self, cell: &Row, tuned: &Tuned, sample: &Sample) -> Row {
+        let model = &tuned.model;
+        let gap = model.certificate().map(|certificate| certificate.relative_gap);
         cell.clone()
-            .with("rank", fit.rank())
-            .with("error", self.judge(fit, sample).relative_error)
+            .with("rank", model.rank())
+            .with("error", self.evaluate(model, sample).relative_error)
             .with("validation_rmse", Some(tuned.validation_rmse).filter(|rmse| rmse.is_finite()))
             .with("solver", solver_name(tuned.config.solver))
-            .with("penalty", fit.penalty)
+            .with("penalty", model.summary().penalty)
             .with("penalty_scale", scale_name(tuned.config.penalty_scale))
-            .with("offsets", offsets_name(fit.spec.offsets))
+            .with("biases", biases_name(model.spec().biases))
             .with("relative_gap", gap)
             .with("observations", sample.observations.len())
     }
 
-    /// The image with what was seen, and everything else as a model has it.
+    /// The image with the observed cells, and predictions for the others.
     fn completed(&self, row: &Row) -> Result<Cube> {
         let sample = self.cube.sample(row.number("rate"), row.count("seed") as u64)?;
         let config = self.config(row, sample.observations.len());
         let config = FitConfig {
-            model: config.model.clone().with_rank(row.count("rank")),
-            offsets: offsets_named(row.text("offsets")),
+            rank: Rank::Fixed(row.count("rank")),
+            biases: biases_named(row.text("biases")).into(),
             penalty_scale: scale_named(row.text("penalty_scale")),
             certify: false,
             ..config
         };
-        let penalty = Some(row.number("penalty"));
+        let penalty = Choice::Fixed(row.number("penalty"));
         let config = match row.text("solver") {
             "gibbs" => FitConfig { solver: sampler(sample.observations.len() <= MANY), ..config },
             "als" => FitConfig { penalty, ..from_random_start(config) },
             _ => FitConfig { penalty, ..config },
         };
-        let fit = fit(sample.observations, &config, &mut Silent)?;
+        let model = quadfill::fit(sample.observations, &config)?;
         let (indices, _) = self.cube.cells(|cell| !sample.seen[cell]);
         let columns: Vec<&[u32]> = indices.iter().map(Vec::as_slice).collect();
-        let mut predictions = fit.predictor().cells(&columns).into_iter();
+        let mut predictions = model.predict_cells(&columns).into_iter();
         let mut cube = self.cube.clone();
         for (value, seen) in cube.values.iter_mut().zip(&sample.seen) {
             if !seen && !value.is_nan() {
@@ -154,13 +159,12 @@ impl Hyperspectral {
     }
 }
 
-/// The one with the smallest error on held-out cells.
+/// The rank with the smallest error on held-out cells.
 fn best_of(
     ranks: impl IntoIterator<Item = usize>,
-    fit: impl FnMut(usize) -> Result<Tuned<f32>>,
-) -> Result<Tuned<f32>> {
-    Tuned::best(ranks.into_iter().map(fit))?
-        .ok_or_else(|| LabError::Setting("no rank was given to choose from".to_owned()))
+    fit: impl FnMut(usize) -> Result<Tuned>,
+) -> Result<Tuned> {
+    Ok(Tuned::best(ranks.into_iter().map(fit))?.expect("there are ranks to choose from"))
 }
 
 fn solver_name(solver: Solver) -> &'static str {
@@ -182,16 +186,16 @@ fn scale_named(name: &str) -> PenaltyScale {
     if name == "count" { PenaltyScale::Count } else { PenaltyScale::Uniform }
 }
 
-fn offsets_name(offsets: Offsets) -> &'static str {
-    match offsets {
-        Offsets::None => "none",
-        Offsets::Mean => "mean",
-        Offsets::Modes => "modes",
+fn biases_name(biases: Biases) -> &'static str {
+    match biases {
+        Biases::None => "none",
+        Biases::Mean => "mean",
+        Biases::Modes => "modes",
     }
 }
 
-fn offsets_named(name: &str) -> Option<Offsets> {
-    [Offsets::None, Offsets::Mean, Offsets::Modes].into_iter().find(|&o| offsets_name(o) == name)
+fn biases_named(name: &str) -> Option<Biases> {
+    [Biases::None, Biases::Mean, Biases::Modes].into_iter().find(|&b| biases_name(b) == name)
 }
 
 impl Experiment for Hyperspectral {
@@ -200,17 +204,17 @@ impl Experiment for Hyperspectral {
     }
 
     fn title(&self) -> &'static str {
-        "An image from a few of its cells"
+        "Image completion from few cells"
     }
 
     fn question(&self) -> &'static str {
-        "A pixel of a hyperspectral image has a brightness in every band. From a small share of all cells \
-         (row, column, band), how well can the others be told?"
+        "A hyperspectral image has a brightness for every pixel and band. How well can it be completed from a \
+         small share of its cells (row, column, band)?"
     }
 
     fn paper(&self) -> &'static str {
-        "On the image Ribeira, made smaller to 203 x 268 x 33, with rank 100 and tuned penalties, medians of \
-         three runs: CP needs many samples but then is ahead; the quadratic model is ahead below 1 % (CP and \
+        "On the image Ribeira, downsampled to 203 x 268 x 33, with rank 100 and tuned penalties, medians of \
+         three runs: CP is better with many samples; the quadratic model is better below 1 % (CP and \
          quadratic: 1.064 and 0.488 at 0.1 %, 0.495 and 0.424 at 0.3 %, 0.358 and 0.353 at 1 %, 0.116 and 0.216 at \
          10 %)."
     }
@@ -220,7 +224,7 @@ impl Experiment for Hyperspectral {
         for (rate, ..) in PAPER {
             for model in MODELS {
                 for choice in ["given", "automatic", "sampled"] {
-                    // For CP the fits with the paper's rank serve for the choice as well.
+                    // For CP, `given` also measures `automatic`.
                     if choice == "automatic" && model == "cp" {
                         continue;
                     }
@@ -252,18 +256,17 @@ impl Experiment for Hyperspectral {
         }
         let few = sample.observations.len() <= MANY;
         if few && cell.text("choice") == "given" && cell.text("model") == "quadratic" {
-            // The same objective over all ranks, with a certificate that there is nothing lower. With
-            // many cells its optimum has hundreds of columns, and takes hours.
+            // The same objective over all ranks, with a certificate of optimality. With many cells the
+            // optimum has hundreds of columns and takes hours.
             let clock = Instant::now();
             let config = FitConfig {
-                rank: RankChoice::Auto,
-                penalty: Some(found.fit.penalty),
-                offsets: Some(found.fit.spec.offsets),
-                model: found.config.model.clone().with_rank(2 * RANK),
+                rank: Rank::Auto { max: Some(2 * RANK) },
+                penalty: Choice::Fixed(found.model.summary().penalty),
+                biases: Choice::Fixed(found.model.spec().biases),
                 ..found.config.clone()
             };
-            let fit = fit(sample.observations.clone(), &config, &mut Silent)?;
-            let certified = Tuned { fit, config, validation_rmse: f64::INFINITY };
+            let model = quadfill::fit(sample.observations.clone(), &config)?;
+            let certified = Tuned { model, config, validation_rmse: f64::INFINITY };
             let cell = cell.clone().with("choice", "certified");
             let row = self.row(&cell, &certified, &sample);
             rows.push(row.with("seconds", clock.elapsed().as_secs_f64()));
@@ -280,7 +283,7 @@ impl Experiment for Hyperspectral {
         findings::blocks(rows)
     }
 
-    fn leave(&self, rows: &[Row], folder: &Path) -> Result<Vec<Block>> {
+    fn write_extras(&self, rows: &[Row], folder: &Path) -> Result<Vec<Block>> {
         let band = self.cube.sizes[2] / 2;
         let tones = Tones::of(&self.cube, band);
         let picture = |name: String, title: String, cube: &Cube| Picture {
@@ -318,15 +321,15 @@ impl Experiment for Hyperspectral {
             blocks.push(Block::Pictures {
                 pictures: shown,
                 caption: format!(
-                    "Band {} of {}. Cells that were not observed are orange; the models show them as they \
-                     predict them.",
+                    "Band {} of {}. Cells that were not observed are orange; the completed images show \
+                     predictions for them.",
                     band + 1,
                     self.cube.sizes[2]
                 ),
             });
         }
         blocks.push(Block::Text(
-            "The completed images are beside this page: MODEL-RATE.npy, in the units of the data."
+            "The completed images are in the same folder: MODEL-RATE.npy, in the units of the data."
                 .to_owned(),
         ));
         Ok(blocks)
@@ -335,10 +338,10 @@ impl Experiment for Hyperspectral {
     fn remarks(&self, _rows: &[Row]) -> Vec<Block> {
         let [rows, columns, bands] = self.cube.sizes;
         vec![Block::Text(format!(
-            "The image is {}, {rows} x {columns} pixels in {bands} bands. Errors are those of the missing cells: the \
-             root of their summed squared errors over that of their summed squared values. Every model \
-             chooses its penalty, and whether rows with more observations are penalised more, on a tenth of \
-             the observed cells; no choice sees a missing cell.",
+            "The image is {}, {rows} x {columns} pixels in {bands} bands. Errors are relative errors on the missing \
+             cells: the root of the sum of squared errors over that of the squared values. For every model the \
+             penalty, and whether it scales with the observations of a row, are chosen on a tenth of the \
+             observed cells; missing cells are never used for a choice.",
             self.name
         ))]
     }
@@ -367,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn an_image_that_the_model_can_write_is_completed() {
+    fn an_image_of_the_model_class_is_completed() {
         let image = image();
         let extent = Extent { effort: Effort::Quick, seeds: None, seed: 0 };
         let cells = image.cells(&extent);
@@ -387,7 +390,7 @@ mod tests {
         rows.extend(image.measure(wanted("sampled", "cp")).unwrap());
         assert!(rows[1].number("error") < 1.0, "{:?}", rows[1]);
         let folder = tempfile::tempdir().unwrap();
-        let left = image.leave(&rows, folder.path()).unwrap();
+        let left = image.write_extras(&rows, folder.path()).unwrap();
         let Block::Pictures { pictures, .. } = &left[0] else { panic!("{left:?}") };
         assert_eq!(pictures.len(), 4);
         assert!(pictures.iter().all(|picture| picture.png.starts_with(b"\x89PNG")));
@@ -399,13 +402,13 @@ mod tests {
     }
 
     #[test]
-    fn small_images_and_large_squares_are_refused() {
+    fn images_that_are_too_small_are_rejected() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("small.npy");
         write_npy(&path, &[10, 20, 5], (0..1000).map(|i| i as f32)).unwrap();
         let refusal =
             |downsample| Hyperspectral::open(&path, downsample).err().unwrap().to_string();
         assert!(refusal(1).contains("at least 50000 cells"), "{}", refusal(1));
-        assert!(refusal(11).contains("choose a smaller --downsample"), "{}", refusal(11));
+        assert!(refusal(11).contains("choose a smaller `downsample`"), "{}", refusal(11));
     }
 }

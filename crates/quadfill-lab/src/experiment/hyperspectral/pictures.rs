@@ -1,13 +1,13 @@
-//! Bands as grey pictures.
+//! Bands as greyscale images.
 
-use tiny_skia::{Pixmap, PremultipliedColorU8};
+use quadfill_report::chart::{Rgb, encode_png};
 
 use super::cube::Cube;
 
-/// Small images are shown with every pixel as a square of so many that this width is reached.
+/// Small images are enlarged by a whole factor to about this width.
 const WIDTH: usize = 256;
 
-/// What is white and what is black in a band.
+/// The values that are drawn black and white.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Tones {
     black: f32,
@@ -15,7 +15,8 @@ pub(super) struct Tones {
 }
 
 impl Tones {
-    /// From the smallest value of a band to the 99th percentile, as one glint would leave the rest dark.
+    /// From the smallest value of a band to its 99th percentile: a single specular highlight would leave
+    /// the rest dark.
     pub(super) fn of(cube: &Cube, band: usize) -> Self {
         let mut values: Vec<f32> = (0..cube.sizes[0] * cube.sizes[1])
             .map(|pixel| cube.values[pixel * cube.sizes[2] + band])
@@ -31,17 +32,19 @@ impl Tones {
     }
 }
 
-/// One band as PNG. Cells without a value are a warm orange, which no grey is.
+/// The colour of cells without a value: orange, to stand out from the greys.
+const UNKNOWN: Rgb = Rgb(196, 98, 16);
+
+/// One band as PNG.
 pub(super) fn band(cube: &Cube, band: usize, tones: Tones) -> Vec<u8> {
     let [rows, columns, bands] = cube.sizes;
     let zoom = (WIDTH / columns.max(1)).max(1);
-    let mut image =
-        Pixmap::new((columns * zoom) as u32, (rows * zoom) as u32).expect("images have a size");
-    for (place, pixel) in image.pixels_mut().iter_mut().enumerate() {
-        let (i, j) = (place / (columns * zoom) / zoom, place % (columns * zoom) / zoom);
-        let value = cube.values[(i * columns + j) * bands + band];
-        let [r, g, b] = if value.is_nan() { [196, 98, 16] } else { [tones.grey(value); 3] };
-        *pixel = PremultipliedColorU8::from_rgba(r, g, b, 255).expect("opaque colours are valid");
-    }
-    image.encode_png().expect("an image in memory can be encoded")
+    encode_png(columns * zoom, rows * zoom, |row, column| {
+        let value = cube.values[(row / zoom * columns + column / zoom) * bands + band];
+        if value.is_nan() {
+            return UNKNOWN;
+        }
+        let grey = tones.grey(value);
+        Rgb(grey, grey, grey)
+    })
 }

@@ -1,29 +1,29 @@
-//! Draws from the posterior of an image.
+//! Posterior sampling for images.
 
-use quadfill::Observations;
-use quadfill::solve::{FitConfig, Silent, fit};
+use quadfill::solve::{Choice, Rank};
+use quadfill::{FitConfig, Observations};
 
 use super::MANY;
 use crate::error::Result;
 use crate::experiment::tune::{Tuned, sampler};
 
-/// The ranks to choose from; with many cells the largest is left out.
+/// The ranks to choose from; the largest is omitted with many cells.
 const RANKS: [usize; 5] = [2, 5, 10, 20, 40];
-/// With fewer cells than this those that are held out are too few to choose by: they are drawn anew some
-/// times.
+/// With fewer cells than this the held-out cells are too few for a reliable choice, and several random
+/// splits are averaged.
 const FEW: usize = 10_000;
-const DRAWN_ANEW: u64 = 5;
+const SPLITS_WITH_FEW: u64 = 5;
 
-/// Draws from the posterior, their rank chosen on held-out cells.
-pub(super) fn sampled(data: &Observations<f32>, config: &FitConfig) -> Result<Tuned<f32>> {
+/// The posterior mean, with the rank chosen on held-out cells.
+pub(super) fn sampled(data: &Observations, config: &FitConfig) -> Result<Tuned> {
     let many = data.len() > MANY;
     let ranks = &RANKS[..RANKS.len() - usize::from(many)];
-    let splits = if data.len() < FEW { DRAWN_ANEW } else { 1 };
+    let splits = if data.len() < FEW { SPLITS_WITH_FEW } else { 1 };
     let drawing = |rank: usize| FitConfig {
         solver: sampler(!many),
-        offsets: None,
+        biases: Choice::Auto,
         certify: false,
-        model: config.model.clone().with_rank(rank),
+        rank: Rank::Fixed(rank),
         ..config.clone()
     };
     let mut best: Option<(f64, usize)> = None;
@@ -32,8 +32,7 @@ pub(super) fn sampled(data: &Observations<f32>, config: &FitConfig) -> Result<Tu
         for split in 0..splits {
             let seed = config.seed + split;
             let (train, held) = data.clone().split_random(config.validation, seed)?;
-            let fit = fit(train, &drawing(rank), &mut Silent)?;
-            mse += fit.predictor().evaluate_on(&held).mse / splits as f64;
+            mse += quadfill::fit(train, &drawing(rank))?.evaluate(&held)?.mse / splits as f64;
         }
         if best.is_none_or(|(smallest, _)| mse < smallest) {
             best = Some((mse, rank));
@@ -41,6 +40,6 @@ pub(super) fn sampled(data: &Observations<f32>, config: &FitConfig) -> Result<Tu
     }
     let (mse, rank) = best.expect("there are ranks to choose from");
     let config = drawing(rank);
-    let fit = fit(data.clone(), &config, &mut Silent)?;
-    Ok(Tuned { fit, config, validation_rmse: mse.sqrt() })
+    let model = quadfill::fit(data.clone(), &config)?;
+    Ok(Tuned { model, config, validation_rmse: mse.sqrt() })
 }

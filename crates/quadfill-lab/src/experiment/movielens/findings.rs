@@ -1,10 +1,11 @@
-//! What the rows say.
+//! Findings.
+
+use quadfill_report::chart::{Axis, Bar, BarChart, Chart, short_number};
+use quadfill_report::{Block, Tone};
 
 use super::{FIELDS, SETTINGS};
-use crate::chart::{Axis, Bar, BarChart, Chart, plain};
-use crate::experiment::grid::numbers;
+use crate::experiment::grid::distinct_numbers;
 use crate::experiment::row::Row;
-use crate::report::{Block, Tone};
 
 /// Mean squared errors of the paper on `MovieLens`-10M: model, p, rank, error.
 const PAPER: [(&str, f64, usize, f64); 12] = [
@@ -22,7 +23,7 @@ const PAPER: [(&str, f64, usize, f64); 12] = [
     ("quadratic", 0.8, 20, 0.638),
 ];
 
-/// A model with the fields it sees, in words.
+/// The name of a model with its fields.
 fn name(model: &str, fields: &str) -> String {
     let model = if model == "cp" { "CP" } else { model };
     match fields {
@@ -32,7 +33,7 @@ fn name(model: &str, fields: &str) -> String {
     }
 }
 
-/// The same for the foot of a bar.
+/// A short name for the label of a bar.
 fn short_name(model: &str, fields: &str) -> String {
     let model = match model {
         "matrix" => "M",
@@ -53,11 +54,11 @@ fn setting_name(setting: &str) -> &'static str {
     match setting {
         "paper" => "as in the paper",
         "biases" => "with biases",
-        _ => "mean of draws",
+        _ => "posterior mean",
     }
 }
 
-/// What tells settings apart, repetitions aside.
+/// The settings that distinguish rows, apart from repetitions.
 struct Key<'a> {
     setting: &'a str,
     model: &'a str,
@@ -66,7 +67,7 @@ struct Key<'a> {
     rank: f64,
 }
 
-/// The mean and, where there are repetitions, the deviation of the mean squared error.
+/// The mean and, if there are repetitions, the standard deviation of the mean squared error.
 fn error(rows: &[Row], key: &Key<'_>) -> Option<(f64, Option<f64>)> {
     let all: Vec<f64> = rows
         .iter()
@@ -81,7 +82,7 @@ fn error(rows: &[Row], key: &Key<'_>) -> Option<(f64, Option<f64>)> {
     (!all.is_empty()).then_some((mean, deviation))
 }
 
-/// All models with the fields they see, in the order of the tables.
+/// All models with their fields, in the order of the tables.
 fn models() -> Vec<(&'static str, &'static str)> {
     let with_time = FIELDS.into_iter().filter(|&fields| fields != "none");
     let all = with_time.flat_map(|fields| [("cp", fields), ("quadratic", fields)]);
@@ -89,7 +90,7 @@ fn models() -> Vec<(&'static str, &'static str)> {
 }
 
 pub(super) fn blocks(rows: &[Row]) -> Vec<Block> {
-    let (shares, ranks) = (numbers(rows, "p"), numbers(rows, "rank"));
+    let (shares, ranks) = (distinct_numbers(rows, "p"), distinct_numbers(rows, "rank"));
     let mut blocks = vec![verdict(rows, &shares, &ranks)];
     let charted = rank_of_all_settings(rows, &ranks);
     for &p in &shares {
@@ -99,24 +100,24 @@ pub(super) fn blocks(rows: &[Row]) -> Vec<Block> {
     }
     blocks.push(paper_table(rows, &ranks));
     blocks.push(Block::Text(
-        "Mean squared error, mean \u{b1} deviation over repetitions, with the mean taken off and a tuned \
-         penalty, as in the paper. Its figures are for MovieLens-10M and stand here to compare \
-         the order of the models, not their errors."
+        "Mean squared error, mean \u{b1} standard deviation over repetitions, with the mean subtracted and a \
+         tuned penalty, as in the paper. The paper\u{2019}s results are for MovieLens-10M: compare the order \
+         of the models, not their errors."
             .to_owned(),
     ));
     for setting in &SETTINGS[1..] {
         blocks.push(table(rows, setting, &shares, &ranks));
         blocks.push(Block::Text(match *setting {
             "biases" => "The same with a bias for every label.".to_owned(),
-            _ => "The mean of draws from the posterior, penalties and noise drawn, too: nothing is tuned. 300 \
-                  draws after 100 to find the place; below a million ratings, four such chains."
+            _ => "The posterior mean, with penalties and noise level sampled as well: nothing is tuned. 300 samples \
+                  after a burn-in of 100; four chains below a million ratings."
                 .to_owned(),
         }));
     }
     blocks
 }
 
-/// The largest rank that was measured in all settings, or the largest of all.
+/// The largest rank measured in all settings, or else the largest.
 fn rank_of_all_settings(rows: &[Row], ranks: &[f64]) -> f64 {
     let measured = |setting: &str, rank: f64| {
         rows.iter().any(|row| row.text("setting") == setting && row.number("rank") == rank)
@@ -125,7 +126,7 @@ fn rank_of_all_settings(rows: &[Row], ranks: &[f64]) -> f64 {
     ranks.iter().rfind(everywhere).or(ranks.last()).copied().unwrap_or(0.0)
 }
 
-/// Whether the order of the paper holds.
+/// Whether the paper's ranking of the models holds.
 fn verdict(rows: &[Row], shares: &[f64], ranks: &[f64]) -> Block {
     let (mut held, mut compared) = (0, 0);
     for &p in shares {
@@ -146,13 +147,13 @@ fn verdict(rows: &[Row], shares: &[f64], ranks: &[f64]) -> Block {
     Block::Note(
         if held == compared { Tone::Good } else { Tone::Warn },
         format!(
-            "Fitted as in the paper, the quadratic model is better than matrix and than CP with the same time in \
-             {held} of {compared} comparisons.{best}"
+            "Fitted as in the paper, the quadratic model is better than the matrix model and than CP with the same time field \
+             in {held} of {compared} comparisons.{best}"
         ),
     )
 }
 
-/// What has the smallest error at `p`, repetitions taken together.
+/// The smallest mean error at `p`.
 fn best(rows: &[Row], p: f64, ranks: &[f64]) -> Option<String> {
     let mut found: Vec<(f64, String)> = Vec::new();
     for setting in SETTINGS {
@@ -160,13 +161,13 @@ fn best(rows: &[Row], p: f64, ranks: &[f64]) -> Option<String> {
             for (model, fields) in models() {
                 if let Some((mean, _)) = error(rows, &Key { setting, model, fields, p, rank }) {
                     let (what, how) = (name(model, fields), setting_name(setting));
-                    found.push((mean, format!("{what} ({how}), rank {}", plain(rank))));
+                    found.push((mean, format!("{what} ({how}), rank {}", short_number(rank))));
                 }
             }
         }
     }
     let (mean, what) = found.into_iter().min_by(|x, y| x.0.total_cmp(&y.0))?;
-    Some(format!(" The best of all at p = {} is {what}: {mean:.4}.", plain(p)))
+    Some(format!(" The best result at p = {} is {what}: {mean:.4}.", short_number(p)))
 }
 
 fn chart(rows: &[Row], p: f64, rank: f64) -> Chart {
@@ -176,14 +177,14 @@ fn chart(rows: &[Row], p: f64, rank: f64) -> Chart {
             let key = Key { setting, model, fields, p, rank };
             let found = error(rows, &key);
             let Some((height, _)) = found else { continue };
-            let tip =
+            let tooltip =
                 format!("{}\n{}\n{}", name(model, fields), setting_name(setting), cell(found));
-            bars.push(Bar { name: short_name(model, fields), height, colour, tip });
+            bars.push(Bar { name: short_name(model, fields), height, colour, tooltip });
         }
     }
     Chart::Bars(BarChart {
-        title: format!("Mean squared error, p = {}, rank {}", plain(p), plain(rank)),
-        x: "blue: as in the paper; orange: with biases; green: mean of draws".to_owned(),
+        title: format!("Mean squared error, p = {}, rank {}", short_number(p), short_number(rank)),
+        x: "blue: as in the paper; orange: with biases; green: posterior mean".to_owned(),
         y: Axis::linear("mean squared error"),
         bars,
     })
@@ -199,7 +200,7 @@ fn cell(found: Option<(f64, Option<f64>)>) -> String {
 
 fn paper_table(rows: &[Row], ranks: &[f64]) -> Block {
     let mut lines = Vec::new();
-    for &p in &numbers(rows, "p") {
+    for &p in &distinct_numbers(rows, "p") {
         for &rank in ranks {
             for (model, fields) in models() {
                 let key = Key { setting: "paper", model, fields, p, rank };
@@ -212,7 +213,13 @@ fn paper_table(rows: &[Row], ranks: &[f64]) -> Block {
                 });
                 let paper = paper.filter(|_| matches!(fields, "none" | "20 weeks"));
                 let paper = paper.map_or(String::new(), |(.., mse)| format!("{mse:.3}"));
-                lines.push(vec![plain(p), plain(rank), name(model, fields), cell(found), paper]);
+                lines.push(vec![
+                    short_number(p),
+                    short_number(rank),
+                    name(model, fields),
+                    cell(found),
+                    paper,
+                ]);
             }
         }
     }
@@ -222,7 +229,11 @@ fn paper_table(rows: &[Row], ranks: &[f64]) -> Block {
 fn table(rows: &[Row], setting: &str, shares: &[f64], ranks: &[f64]) -> Block {
     let mut head = vec![format!("model, {}", setting_name(setting))];
     for &p in shares {
-        head.extend(ranks.iter().map(|&rank| format!("p = {}, rank {}", plain(p), plain(rank))));
+        head.extend(
+            ranks
+                .iter()
+                .map(|&rank| format!("p = {}, rank {}", short_number(p), short_number(rank))),
+        );
     }
     let mut lines = Vec::new();
     for (model, fields) in models() {

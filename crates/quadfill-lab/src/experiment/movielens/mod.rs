@@ -1,4 +1,4 @@
-//! Ratings over time: matrix, CP and quadratic models, as in the paper and with everything that helps.
+//! Ratings over time: matrix, CP and quadratic models, as in the paper and with further fields and methods.
 
 mod findings;
 mod ratings;
@@ -6,17 +6,17 @@ mod ratings;
 use std::path::Path;
 use std::time::Instant;
 
-use quadfill::model::{Kernel, ModelSpec, Offsets};
-use quadfill::solve::{Fit, FitConfig, Silent, fit};
-use quadfill::{Labels, Mode, Observations, OnDuplicate};
+use quadfill::model::{Biases, ModelKind};
+use quadfill::solve::{Choice, Precision, Rank};
+use quadfill::{FitConfig, Labels, Mode, Model, Observations, OnDuplicate};
 use quadfill_kernels::streams;
+use quadfill_report::Block;
 use rand::RngExt;
 
 use super::row::Row;
 use super::tune::{sampler, tuned};
 use super::{Experiment, Extent};
 use crate::error::Result;
-use crate::report::Block;
 use ratings::{Field, Ratings};
 
 /// The experiment on one folder.
@@ -27,20 +27,18 @@ pub(super) struct Movielens {
 
 const SPLIT_STREAM: u64 = 0x6d6f_7669;
 const DAY: i64 = 86_400;
-/// From so many ratings on several chains take too long.
+/// From this many ratings on, only one chain is run.
 const MANY: usize = 1_000_000;
 
-/// How a model is fitted.
-const SETTINGS: [&str; 3] = [
-    // The mean is taken off, and the penalty is tuned: its size, and whether it is the same for all rows or
-    // grows with their observations.
-    "paper", // The same with a bias for every label.
-    "biases",
-    // The mean of draws from the posterior, biases and all penalties drawn, too.
-    "sampled",
-];
+/// The ways of fitting a model.
+///
+/// - `paper`: the mean is subtracted and the penalty is tuned, including whether it is uniform or scales
+///   with the observations of each row.
+/// - `biases`: the same with a bias for every label.
+/// - `sampled`: the posterior mean, with biases and penalties sampled as well.
+const SETTINGS: [&str; 3] = ["paper", "biases", "sampled"];
 
-/// The fields of a rating besides user and movie, from the paper's to all there are.
+/// The fields of a rating besides user and movie.
 const FIELDS: [&str; 5] = ["none", "20 weeks", "week", "day", "all"];
 
 impl Movielens {
@@ -51,7 +49,7 @@ impl Movielens {
         Ok(Self { name, ratings: Ratings::read(folder)? })
     }
 
-    /// How many fields there are, user and movie included, without making them.
+    /// The number of fields, including user and movie.
     fn mode_count(&self, fields: &str) -> usize {
         let of_ratings = [self.ratings.age.is_some(), self.ratings.genre.is_some()];
         match fields {
@@ -64,7 +62,7 @@ impl Movielens {
     fn fields(&self, fields: &str) -> Vec<(&'static str, Field)> {
         let ratings = &self.ratings;
         let mut all = vec![("user", ratings.user.clone()), ("movie", ratings.movie.clone())];
-        let mut time = |name, days| all.push((name, Field::stretches(&ratings.times, days * DAY)));
+        let mut time = |name, days| all.push((name, Field::intervals(&ratings.times, days * DAY)));
         match fields {
             "20 weeks" => time("20 weeks", 140),
             "week" => time("week", 7),
@@ -80,8 +78,8 @@ impl Movielens {
         all
     }
 
-    /// The ratings to learn from, and all others.
-    fn split(&self, cell: &Row) -> Result<(Observations<f32>, Observations<f32>)> {
+    /// Training and test ratings.
+    fn split(&self, cell: &Row) -> Result<(Observations, Observations)> {
         let mut rng = streams::stream(cell.count("seed") as u64, SPLIT_STREAM, 0);
         let share = cell.number("p");
         let learned: Vec<bool> =
@@ -99,24 +97,25 @@ impl Movielens {
         Ok((part(true)?, part(false)?))
     }
 
-    fn fit(cell: &Row, data: Observations<f32>) -> Result<Fit<f32>> {
-        let (modes, rank) = (data.modes().len(), cell.count("rank"));
-        let model = match cell.text("model") {
-            "cp" => ModelSpec::cp(modes, rank),
-            _ => ModelSpec::quadratic(Kernel::pairwise(modes), rank),
-        };
+    fn fit(cell: &Row, data: Observations) -> Result<Model> {
         let config = FitConfig {
-            offsets: Some(Offsets::Mean),
+            model: if cell.text("model") == "cp" { ModelKind::Cp } else { ModelKind::Pairwise },
+            rank: Rank::Fixed(cell.count("rank")),
+            biases: Choice::Fixed(Biases::Mean),
             seed: cell.count("seed") as u64,
+            precision: Choice::Fixed(Precision::F32),
             certify: false,
-            ..FitConfig::new(model)
+            ..FitConfig::default()
         };
         Ok(match cell.text("setting") {
-            "paper" => tuned(&data, &config)?.fit,
-            "biases" => tuned(&data, &FitConfig { offsets: Some(Offsets::Modes), ..config })?.fit,
+            "paper" => tuned(&data, &config)?.model,
+            "biases" => {
+                let biases = Choice::Fixed(Biases::Modes);
+                tuned(&data, &FitConfig { biases, ..config })?.model
+            }
             _ => {
                 let solver = sampler(data.len() < MANY);
-                fit(data, &FitConfig { solver, offsets: None, ..config }, &mut Silent)?
+                quadfill::fit(data, &FitConfig { solver, biases: Choice::Auto, ..config })?
             }
         })
     }
@@ -132,8 +131,8 @@ impl Experiment for Movielens {
     }
 
     fn question(&self) -> &'static str {
-        "Users rate movies at some time. From a share p of the ratings, how well are the others told by a \
-         model of user and movie alone, by CP, and by the quadratic model of user, movie and time?"
+        "Users rate movies over time. From a share p of the ratings, how well are the others predicted by a \
+         matrix model of user and movie, by CP, and by the quadratic model of user, movie and time?"
     }
 
     fn paper(&self) -> &'static str {
@@ -146,14 +145,14 @@ impl Experiment for Movielens {
         let mut cells = Vec::new();
         let shares: &[f64] = extent.effort.pick(&[0.2, 0.8], &[0.2, 0.8, 0.9], &[0.2, 0.8, 0.9]);
         let ranks: &[usize] = extent.effort.pick(&[10], &[10, 20], &[5, 10, 20, 40]);
-        // Draws average over many models, so their rank matters little, and they take the longest.
+        // The posterior mean averages over many models, so its rank matters little, and it takes longest.
         let sampled_ranks: &[usize] = extent.effort.pick(&[10], &[10], ranks);
         for &p in shares {
             for setting in SETTINGS {
                 for fields in FIELDS {
                     let models: &[&str] = match (fields, setting) {
                         ("none", _) => &["matrix"],
-                        // CP of six modes multiplies six numbers, of which most say nothing.
+                        // CP of six modes multiplies six factors, most of them uninformative.
                         ("all", "paper") => continue,
                         ("all", _) => &["quadratic"],
                         _ => &["cp", "quadratic"],
@@ -179,8 +178,8 @@ impl Experiment for Movielens {
         let clock = Instant::now();
         let (learned, others) = self.split(cell)?;
         let observations = learned.len();
-        let fit = Self::fit(cell, learned)?;
-        let judged = fit.predictor().evaluate_on(&others);
+        let model = Self::fit(cell, learned)?;
+        let (judged, fit) = (model.evaluate(&others)?, model.summary());
         let row = cell.clone().with("mse", judged.mse).with("rmse", judged.rmse);
         let row = row.with("mae", judged.mae).with("penalty", fit.penalty);
         let row = row.with("validation_rmse", fit.validation_rmse);
@@ -200,15 +199,15 @@ impl Experiment for Movielens {
     fn remarks(&self, _rows: &[Row]) -> Vec<Block> {
         let ratings = &self.ratings;
         vec![Block::Text(format!(
-            "The data are {}: {} ratings of {} movies by {} users over {} weeks. Each rating is learned from \
-             with the chance p, and all others are predicted, those of users and movies without a rating to \
-             learn from, too. Penalties, and whether they \
-             grow with a label's ratings, are chosen on a tenth of the ratings to learn from.",
+            "The data are {}: {} ratings of {} movies by {} users over {} weeks. Each rating is in the \
+             training set with probability p, and all others are predicted, including those of users and \
+             movies without training ratings. Penalties, and whether they scale with the ratings of a label, \
+             are chosen on a tenth of the training ratings.",
             self.name,
             ratings.values.len(),
             ratings.movie.size,
             ratings.user.size,
-            Field::stretches(&ratings.times, 7 * DAY).size
+            Field::intervals(&ratings.times, 7 * DAY).size
         ))]
     }
 }
@@ -237,8 +236,8 @@ mod tests {
         let movielens = Movielens::open(folder.path()).unwrap();
         let extent = Extent { effort: Effort::Quick, seeds: None, seed: 0 };
         let values = &movielens.ratings.values;
-        let mean = values.iter().sum::<f32>() / values.len() as f32;
-        let variance = values.iter().map(|v| (v - mean).powi(2)).sum::<f32>() / values.len() as f32;
+        let mean = values.iter().sum::<f64>() / values.len() as f64;
+        let variance = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / values.len() as f64;
         let cells = movielens.cells(&extent);
         for fields in FIELDS {
             assert_eq!(movielens.mode_count(fields), movielens.fields(fields).len());
@@ -251,7 +250,7 @@ mod tests {
         let mut rows = Vec::new();
         for cell in cells.iter().filter(shown) {
             let row = movielens.measure(cell).unwrap().remove(0);
-            assert!(row.number("mse") < 0.7 * f64::from(variance), "{variance}: {row:?}");
+            assert!(row.number("mse") < 0.7 * variance, "{variance}: {row:?}");
             rows.push(row);
         }
         assert_eq!(rows.len(), 8);

@@ -1,4 +1,4 @@
-//! The folders in which `MovieLens` comes, whichever of its sizes.
+//! Reads the `MovieLens` data sets of all sizes.
 
 use std::collections::HashMap;
 use std::fs;
@@ -9,17 +9,17 @@ use quadfill_io::{ReadOptions, read};
 
 use crate::error::{LabError, Result};
 
-/// Ratings with everything that is known of each: one label per field.
+/// Ratings with all fields known for each.
 #[derive(Debug)]
 pub(super) struct Ratings {
-    pub(super) values: Vec<f32>,
+    pub(super) values: Vec<f64>,
     pub(super) user: Field,
     pub(super) movie: Field,
     /// Seconds since 1970.
     pub(super) times: Vec<i64>,
-    /// Age in steps of ten years, where the data tell it.
+    /// The decade of the user's age, if the data have it.
     pub(super) age: Option<Field>,
-    /// All genres of the movie together, where the data tell them.
+    /// The set of genres of the movie, if the data have it.
     pub(super) genre: Option<Field>,
 }
 
@@ -31,7 +31,7 @@ pub(super) struct Field {
 }
 
 impl Field {
-    /// Numbers any values from 0 in the order in which they come.
+    /// Numbers distinct values from 0 in order of appearance.
     pub(super) fn of<K: std::hash::Hash + Eq>(keys: impl IntoIterator<Item = K>) -> Self {
         let mut known = HashMap::new();
         let labels = keys
@@ -44,8 +44,8 @@ impl Field {
         Self { labels, size: known.len() }
     }
 
-    /// Stretches of so many seconds from the first rating on.
-    pub(super) fn stretches(times: &[i64], seconds: i64) -> Self {
+    /// Intervals of this many seconds from the first rating on.
+    pub(super) fn intervals(times: &[i64], seconds: i64) -> Self {
         let first = times.iter().copied().min().unwrap_or(0);
         let labels: Vec<u32> = times.iter().map(|time| ((time - first) / seconds) as u32).collect();
         let size = labels.iter().copied().max().map_or(0, |last| last as usize + 1);
@@ -63,22 +63,17 @@ impl Field {
 const RATINGS: [&str; 3] = ["u.data", "ratings.dat", "ratings.csv"];
 
 impl Ratings {
-    /// Reads a folder as it is unpacked.
+    /// Reads an unpacked folder.
     pub(super) fn read(folder: &Path) -> Result<Self> {
         let file = RATINGS.iter().map(|name| folder.join(name)).find(|path| path.exists());
-        let file = file.ok_or_else(|| {
-            LabError::Setting(format!(
-                "{}: none of {} is here: name the folder of MovieLens as it is unpacked",
-                folder.display(),
-                RATINGS.join(", ")
-            ))
-        })?;
+        let file = file
+            .ok_or_else(|| LabError::NoRatings { folder: folder.to_owned(), expected: &RATINGS })?;
         let options = ReadOptions {
             modes: Some(["1", "2", "4"].map(Into::into).to_vec()),
             value: Some("3".into()),
             ..ReadOptions::default()
         };
-        let data = read::<f32>(&file, &options)?.observations;
+        let data = read(&file, &options)?;
         let numbers = |mode: usize| -> Vec<i64> {
             let labels = &data.modes()[mode].labels;
             let known: Vec<i64> =
@@ -107,7 +102,7 @@ impl Ratings {
     }
 }
 
-/// The text of a file that may be there; old ones are not UTF-8.
+/// The text of a file, if it exists; old ones are not UTF-8.
 fn text(path: &Path) -> Result<Option<String>> {
     if !path.exists() {
         return Ok(None);
@@ -138,9 +133,9 @@ fn ages(folder: &Path) -> Result<Option<HashMap<String, String>>> {
     }))
 }
 
-/// The genres of every movie, as one text.
+/// The genres of every movie, as a single text.
 fn genres(folder: &Path) -> Result<Option<HashMap<String, String>>> {
-    /// Marks at the end of a line of `u.item`, one per genre.
+    /// The number of genre flags at the end of a line of `u.item`.
     const MARKS: usize = 19;
     if let Some(text) = text(&folder.join("u.item"))? {
         let lines = text.lines().filter_map(|line| {
@@ -209,18 +204,18 @@ mod tests {
     }
 
     #[test]
-    fn times_are_cut_into_stretches_and_weekdays() {
+    fn times_are_split_into_intervals_and_weekdays() {
         // The first of January 1970 was a Thursday; a week later it was one again.
         let week = 7 * 86_400;
         let times = [0, 86_399, 86_400, week, 2 * week];
         let days = Field::weekdays(&times).labels;
         assert_eq!(days, [0, 0, 1, 0, 0]);
-        let weeks = Field::stretches(&times, week);
+        let weeks = Field::intervals(&times, week);
         assert_eq!((weeks.labels, weeks.size), (vec![0, 0, 0, 1, 2], 3));
     }
 
     #[test]
-    fn a_folder_without_ratings_is_refused() {
+    fn a_folder_without_ratings_is_rejected() {
         let message = Ratings::read(folder(&[]).path()).unwrap_err().to_string();
         assert!(message.contains("u.data, ratings.dat, ratings.csv"), "{message}");
     }

@@ -1,4 +1,4 @@
-//! The texts that vectors are learned from, and the tasks that judge them.
+//! The texts that vectors are trained on, and the tasks they are evaluated on.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -6,26 +6,26 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use quadfill::apply::{AnalogyScore, AnalogySection, Embeddings, SimilaritySet};
 use quadfill_io::corpus::{CorpusOptions, TripleCounts, count_triples};
-use quadfill_io::{read_analogies, read_similarity};
 
 use super::super::row::Row;
 use crate::error::{LabError, Result};
+use crate::word_tasks::{read_analogies, read_similarity};
 
-/// Texts and tasks, each counted or read once.
+/// Texts and tasks. Texts are counted once.
 #[derive(Debug)]
 pub(super) struct WordData {
     corpus: Vec<PathBuf>,
-    /// Names the texts in rows, so that rows of other texts are not taken for theirs.
+    /// Identifies the texts in rows, so that results of other texts are not reused.
     pub(super) name: String,
-    /// Sections of questions, with the set that each is from.
+    /// Sections of analogy questions, with the name of their set.
     analogies: Vec<(String, AnalogySection)>,
     similarity: Vec<SimilaritySet>,
     counted: Mutex<HashMap<(usize, bool), Arc<TripleCounts>>>,
 }
 
 impl WordData {
-    /// Texts in `wikipedia/`, tasks in `word-eval/`: files with `analog` in their names have questions,
-    /// all others pairs.
+    /// Texts are in `wikipedia/`, tasks in `word-eval/`: files with `analog` in their names contain
+    /// analogies, all others similarity ratings.
     pub(super) fn open(folder: &Path) -> Result<Self> {
         let corpus = files(&folder.join("wikipedia"), &["txt", "gz", "zst"])?;
         let tasks = files(&folder.join("word-eval"), &["txt"])?;
@@ -65,8 +65,8 @@ impl WordData {
         Ok(counts)
     }
 
-    /// Writes down how vectors do in all tasks.
-    pub(super) fn judge(&self, vectors: &Embeddings, row: &mut Row) {
+    /// Adds the scores of vectors in all tasks to a row.
+    pub(super) fn evaluate(&self, vectors: &Embeddings, row: &mut Row) {
         let scores: Vec<(&str, AnalogyScore)> = self
             .analogies
             .iter()
@@ -100,39 +100,30 @@ impl WordData {
         row.set("similarity", (!correlations.is_empty()).then_some(mean));
     }
 
-    /// The names of the sections of questions with the sets that they are from.
+    /// The sections of analogy questions, as pairs of set and section name.
     pub(super) fn sections(&self) -> impl Iterator<Item = (&str, &str)> {
         self.analogies.iter().map(|(set, section)| (set.as_str(), section.name.as_str()))
     }
 
-    /// The names of the sets of pairs.
+    /// The names of the sets of similarity ratings.
     pub(super) fn similarity_sets(&self) -> impl Iterator<Item = &str> {
         self.similarity.iter().map(|set| set.name.as_str())
     }
 }
 
-/// The files of a folder with one of some endings, by name.
-fn files(folder: &Path, endings: &[&str]) -> Result<Vec<PathBuf>> {
-    let entries = std::fs::read_dir(folder).map_err(|_| {
-        LabError::Setting(format!(
-            "{}: there is no such folder: --data needs one with wikipedia/ (texts) and word-eval/ \
-             (analogies and similarities)",
-            folder.display()
-        ))
-    })?;
+/// The files of a folder with one of these extensions, sorted by name.
+fn files(folder: &Path, extensions: &'static [&'static str]) -> Result<Vec<PathBuf>> {
+    let entries = std::fs::read_dir(folder)
+        .map_err(|_| LabError::NoSuchFolder { folder: folder.to_owned() })?;
     let is_wanted = |path: &PathBuf| {
-        let ending = path.extension().and_then(|ending| ending.to_str());
-        path.is_file() && ending.is_some_and(|ending| endings.contains(&ending))
+        let extension = path.extension().and_then(|extension| extension.to_str());
+        path.is_file() && extension.is_some_and(|extension| extensions.contains(&extension))
     };
     let mut found: Vec<PathBuf> =
         entries.flatten().map(|entry| entry.path()).filter(is_wanted).collect();
     found.sort();
     if found.is_empty() {
-        return Err(LabError::Setting(format!(
-            "{}: there is no .{} file in this folder: put one there",
-            folder.display(),
-            endings.join(" or .")
-        )));
+        return Err(LabError::NoFiles { folder: folder.to_owned(), extensions });
     }
     Ok(found)
 }

@@ -1,13 +1,14 @@
-//! What the rows say about the two models.
+//! Findings: the comparison of the two models.
+
+use quadfill_report::chart::{Axis, Chart, LineChart, Point, Series, SeriesStyle, short_number};
+use quadfill_report::{Block, Tone};
 
 use super::data::WordData;
-use super::{MODELS, MOST};
-use crate::chart::{Axis, Chart, LineChart, Look, Point, Series, plain};
-use crate::experiment::grid::{numbers, texts};
+use super::{MAX_SHARE, MODELS};
+use crate::experiment::grid::{distinct_numbers, distinct_texts};
 use crate::experiment::row::Row;
-use crate::report::{Block, Tone};
 
-/// The names and numbers of the paper's table: CP, then the quadratic model. Shares are in percent.
+/// The rows of the paper's table: name, title, and the results of CP and the quadratic model.
 const PAPER: [(&str, &str, [&str; 2]); 4] = [
     ("mse", "mean squared error", ["0.5893", "0.4253"]),
     ("syntactic", "syntactic analogies", ["30.61 %", "46.14 %"]),
@@ -21,8 +22,8 @@ pub(super) fn blocks(data: &WordData, rows: &[Row]) -> Vec<Block> {
     };
     let mut blocks = vec![facts(first), Block::Text(how(first))];
     let all_triples: Vec<Row> =
-        rows.iter().filter(|row| row.number("share") >= MOST).cloned().collect();
-    for window in texts(rows, "window") {
+        rows.iter().filter(|row| row.number("share") >= MAX_SHARE).cloned().collect();
+    for window in distinct_texts(rows, "window") {
         let chosen = Chosen::new(&all_triples, &window);
         blocks.push(Block::Text(match window.as_str() {
             "ordered" => "Windows count in the order of the text. At the penalty chosen for each model:".to_owned(),
@@ -30,12 +31,12 @@ pub(super) fn blocks(data: &WordData, rows: &[Row]) -> Vec<Block> {
         }));
         blocks.push(chosen.beside_the_paper());
         blocks.extend(chosen.verdicts());
-        blocks.push(Block::Text("Analogies by kind, right answers in percent:".to_owned()));
+        blocks.push(Block::Text("Analogies by kind, accuracy in percent:".to_owned()));
         blocks.push(chosen.by_section(data));
-        blocks.push(Block::Text("Similarity by set, correlation of ranks:".to_owned()));
+        blocks.push(Block::Text("Similarity by set, Spearman correlation:".to_owned()));
         blocks.push(chosen.by_set(data));
         blocks.extend(by_share(rows, &window));
-        for which in texts(rows, "cells") {
+        for which in distinct_texts(rows, "cells") {
             let here: Vec<&Row> = all_triples
                 .iter()
                 .filter(|r| r.text("window") == window && r.text("cells") == which)
@@ -44,7 +45,7 @@ pub(super) fn blocks(data: &WordData, rows: &[Row]) -> Vec<Block> {
             blocks.push(Block::figure(&name, by_penalty(&here, &which), ""));
         }
     }
-    blocks.push(Block::Text("Everything that was tried:".to_owned()));
+    blocks.push(Block::Text("All fits:".to_owned()));
     blocks.push(all_tries(rows));
     blocks
 }
@@ -59,27 +60,27 @@ fn facts(row: &Row) -> Block {
             "share of all cells".to_owned(),
             format!("{:.3} %", 100.0 * row.number("triples") / cells),
         ),
-        ("rank".to_owned(), plain(row.number("rank"))),
+        ("rank".to_owned(), short_number(row.number("rank"))),
     ])
 }
 
 fn how(row: &Row) -> String {
     format!(
-        "Zeros take part or not: \u{201c}observed cells\u{201d} are fits to the triples that occur, with a tenth \
-         of them held out (with all their orders, where those count), and their error is that on the held-out ones; \u{201c}all cells\u{201d} are fits to \
-         every one of the {} cells, where triples that never occur are zeros that weigh as much as the others, \
-         and their error is that over all cells. Values are log(1 + count). Both models are fitted by at most {} sweeps of \
-         alternating least squares from a random start, with each of the same penalties, and for each \
-         model the one with the smallest error is chosen. A word\u{2019}s vector is its rows in the three modes one after \
-         the other, brought to unit length. Questions are those whose words are all in the vocabulary; syntactic are \
-         the MSR set and the sections of Google\u{2019}s whose names begin with gram, semantic its other sections; \
-         similarity is the mean over the sets.",
-        plain(row.number("vocabulary").powi(3)),
+        "There are two kinds of fits. \u{201c}Observed cells\u{201d} are fits to the triples that occur, with a tenth of them \
+         held out (together with all their orders, if those are counted); their error is measured on the held-out triples. \u{201c}All cells\u{201d} are \
+         fits to all {} cells, in which triples that do not occur are zeros of equal weight; their error is measured \
+         on all cells. Values are log(1 + count). Both models are fitted by at most {} sweeps of \
+         alternating least squares from a random start, over the same grid of penalties, and the \
+         penalty with the smallest error is chosen for each model. The vector of a word is the concatenation of its rows \
+         in the three modes, normalised to unit length. Only questions whose words are all in the vocabulary are asked. \
+         Syntactic questions are the MSR set and the sections of the Google set whose names start with gram; semantic questions are its \
+         other sections. Similarity is the mean correlation over the sets.",
+        short_number(row.number("vocabulary").powi(3)),
         row.count("sweeps"),
     )
 }
 
-/// The name of the error that a penalty is chosen by.
+/// The name of the error by which the penalty is chosen.
 fn error_name(cells: &str) -> &'static str {
     if cells == "all" { "mse_all_cells" } else { "mse_held_out" }
 }
@@ -96,7 +97,7 @@ fn model_in_words(model: &str) -> &'static str {
     if model == "cp" { "CP" } else { "quadratic" }
 }
 
-/// The rows of one window at the penalty that has the smallest error, for each kind of cells and model.
+/// The rows of one kind of window at the penalty with the smallest error, for each kind of cells and model.
 struct Chosen<'a> {
     kinds: Vec<(String, Vec<Option<&'a Row>>)>,
 }
@@ -109,7 +110,7 @@ impl<'a> Chosen<'a> {
                 .filter(|row| row.text("window") == window && row.text("cells") == which);
             smallest_error(of_kind.filter(|row| row.text("model") == model), error_name(which))
         };
-        let kinds = texts(rows, "cells")
+        let kinds = distinct_texts(rows, "cells")
             .into_iter()
             .map(|which| {
                 let both = ["cp", "quadratic"].map(|model| best(&which, model)).to_vec();
@@ -157,7 +158,7 @@ impl<'a> Chosen<'a> {
             ("sweep_seconds", "seconds per sweep"),
         ] {
             let mut line = vec![words.to_owned(), String::new(), String::new()];
-            line.extend(self.line(|_, row| plain(row.number(name))));
+            line.extend(self.line(|_, row| short_number(row.number(name))));
             lines.push(line);
         }
         Block::Table { head: self.head(&["", "paper, CP", "paper, quadratic"]), rows: lines }
@@ -183,12 +184,12 @@ impl<'a> Chosen<'a> {
                 Some(if worse.is_empty() {
                     Block::Note(
                         Tone::Good,
-                        format!("On {kind} the quadratic model is better than CP in everything."),
+                        format!("On {kind} the quadratic model is better than CP in every task."),
                     )
                 } else if better.is_empty() {
                     Block::Note(
                         Tone::Warn,
-                        format!("On {kind} the quadratic model is better than CP in nothing."),
+                        format!("On {kind} the quadratic model is better than CP in no task."),
                     )
                 } else {
                     Block::Note(
@@ -217,7 +218,7 @@ impl<'a> Chosen<'a> {
                 names.push(section);
             }
         }
-        // Sections of which not one question can be asked say nothing.
+        // Sections without any question in the vocabulary are omitted.
         for name in names.into_iter().filter(|&name| questions(name) > 0) {
             let mut line = vec![name.to_owned(), questions(name).to_string()];
             line.extend(self.line(|_, row| percent(row, name)));
@@ -245,14 +246,13 @@ fn percent(row: &Row, name: &str) -> String {
         .map_or("none asked".to_owned(), |share| format!("{:.2} %", 100.0 * share))
 }
 
-/// Vectors of zeros, to which CP collapses under too large a penalty, are like nothing.
+/// A correlation; none for zero vectors, to which CP collapses if the penalty is too large.
 fn correlation(row: &Row, name: &str) -> String {
     let rho = row.get(name).and_then(serde_json::Value::as_f64);
     rho.map_or("none".to_owned(), |rho| format!("{rho:.3}"))
 }
 
-/// The error against the share of the triples that is learned from, and where the quadratic model
-/// has the smaller one.
+/// The error against the share of the triples used for training, and which model is better at which share.
 fn by_share(rows: &[Row], window: &str) -> Vec<Block> {
     let observed: Vec<Row> = rows
         .iter()
@@ -264,32 +264,32 @@ fn by_share(rows: &[Row], window: &str) -> Vec<Block> {
         let of_share = observed.iter().filter(|row| row.number("share") == share);
         smallest_error(of_share.filter(|row| row.text("model") == model), error_name("observed"))
     };
-    let shares = numbers(&observed, "share");
+    let shares = distinct_numbers(&observed, "share");
     let mut series = Vec::new();
     for (colour, model) in MODELS.into_iter().enumerate() {
         let point = |row: &Row| Point {
             x: 100.0 * row.number("share"),
             y: error(row),
-            bar: None,
-            tip: format!(
+            error_bar: None,
+            tooltip: format!(
                 "{}: {:.4} from {} % of the triples\npenalty {}",
                 model_in_words(model),
                 error(row),
-                plain(100.0 * row.number("share")),
-                plain(row.number("penalty"))
+                short_number(100.0 * row.number("share")),
+                short_number(row.number("penalty"))
             ),
         };
         let points = shares.iter().filter_map(|&share| best(model, share)).map(point).collect();
         let name = model_in_words(model).to_owned();
-        series.push(Series { name, points, look: Look::Curve, colour });
+        series.push(Series { name, points, style: SeriesStyle::LineAndMarkers, colour });
     }
     let marks: Vec<f64> = shares.iter().map(|share| 100.0 * share).collect();
     let chart = Chart::Lines(LineChart {
-        title: "Error on held-out triples against the share that is learned from".to_owned(),
-        x: Axis::log("share of the triples (%)").marked(&marks),
+        title: "Error on held-out triples against the training share".to_owned(),
+        x: Axis::log("share of the triples (%)").with_ticks(&marks),
         y: Axis::linear("mean squared error"),
         series,
-        rules: Vec::new(),
+        reference_lines: Vec::new(),
     });
     let name = format!("shares-{}", window.replace(' ', "-"));
     let (mut better, mut worse) = (Vec::new(), Vec::new());
@@ -297,7 +297,7 @@ fn by_share(rows: &[Row], window: &str) -> Vec<Block> {
         let [Some(quadratic), Some(cp)] = MODELS.map(|model| best(model, share)) else { continue };
         let words = format!(
             "{} % ({:.4} against {:.4})",
-            plain(100.0 * share),
+            short_number(100.0 * share),
             error(quadratic),
             error(cp)
         );
@@ -315,7 +315,7 @@ fn by_share(rows: &[Row], window: &str) -> Vec<Block> {
     vec![Block::figure(&name, chart, ""), Block::Note(tone, verdict)]
 }
 
-/// Right answers and similarity against the penalty.
+/// Accuracy and similarity against the penalty.
 fn by_penalty(rows: &[&Row], which: &str) -> Chart {
     let mut series = Vec::new();
     for (task, scale) in [("syntactic", 100.0), ("semantic", 100.0), ("similarity", 100.0)] {
@@ -326,27 +326,32 @@ fn by_penalty(rows: &[&Row], which: &str) -> Chart {
                 .map(|row| Point {
                     x: row.number("penalty"),
                     y: scale * row.number(task),
-                    bar: None,
-                    tip: format!(
+                    error_bar: None,
+                    tooltip: format!(
                         "{task}, {}: {} at a penalty of {}\nerror {}",
                         model_in_words(model),
-                        plain(scale * row.number(task)),
-                        plain(row.number("penalty")),
-                        plain(row.number(error_name(which)))
+                        short_number(scale * row.number(task)),
+                        short_number(row.number("penalty")),
+                        short_number(row.number(error_name(which)))
                     ),
                 })
                 .collect();
             let name = format!("{task}, {}", model_in_words(model));
-            series.push(Series { name, points, look: Look::Curve, colour: series.len() });
+            series.push(Series {
+                name,
+                points,
+                style: SeriesStyle::LineAndMarkers,
+                colour: series.len(),
+            });
         }
     }
     let owned: Vec<Row> = rows.iter().map(|&row| row.clone()).collect();
     Chart::Lines(LineChart {
         title: format!("Tasks against the penalty: {}", cells_in_words(which)),
-        x: Axis::log("penalty").marked(&numbers(&owned, "penalty")),
-        y: Axis::linear("right answers (%), correlation (times 100)"),
+        x: Axis::log("penalty").with_ticks(&distinct_numbers(&owned, "penalty")),
+        y: Axis::linear("accuracy (%), correlation (times 100)"),
         series,
-        rules: Vec::new(),
+        reference_lines: Vec::new(),
     })
 }
 
@@ -358,15 +363,15 @@ fn all_tries(rows: &[Row]) -> Block {
             vec![
                 row.text("window").to_owned(),
                 which.to_owned(),
-                plain(100.0 * row.number("share")),
+                short_number(100.0 * row.number("share")),
                 model_in_words(row.text("model")).to_owned(),
-                plain(row.number("penalty")),
+                short_number(row.number("penalty")),
                 format!("{:.4}", row.number("mse_seen")),
                 format!("{:.6}", row.number(error_name(which))),
                 percent(row, "syntactic"),
                 percent(row, "semantic"),
                 correlation(row, "similarity"),
-                plain(row.number("seconds")),
+                short_number(row.number("seconds")),
             ]
         })
         .collect();
@@ -377,7 +382,7 @@ fn all_tries(rows: &[Row]) -> Block {
             "share (%)",
             "model",
             "penalty",
-            "error seen",
+            "training error",
             "error",
             "syntactic",
             "semantic",

@@ -6,16 +6,15 @@ mod findings;
 use std::path::Path;
 use std::time::Instant;
 
-use quadfill::apply::Predictor;
-use quadfill::model::{Kernel, ModelSpec, Offsets};
-use quadfill::solve::{FitConfig, Silent, Solver, fit};
-use quadfill::views::Views;
-use quadfill::{Observations, model::Parameters};
+use quadfill::model::{Biases, ModelKind};
+use quadfill::objective::{Problem, Terms};
+use quadfill::solve::{self, Choice, Fit, NoObserver, Rank, Solver};
+use quadfill::{FitConfig, Observations};
+use quadfill_report::Block;
 
 use super::row::Row;
 use super::{Effort, Experiment, Extent};
 use crate::error::Result;
-use crate::report::Block;
 use data::WordData;
 
 /// The experiment on the texts of a folder.
@@ -23,11 +22,11 @@ pub(super) struct WordVectors {
     data: WordData,
 }
 
-/// The share of the triples that fits without zeros never see.
+/// The share of the triples held out from fits to observed cells.
 const HELD_OUT: f64 = 0.1;
 
-/// The share of the triples that fits without zeros may learn from.
-const MOST: f64 = 1.0 - HELD_OUT;
+/// The largest share of the triples that fits to observed cells are trained on.
+const MAX_SHARE: f64 = 1.0 - HELD_OUT;
 
 /// The models that are compared.
 const MODELS: [&str; 2] = ["quadratic", "cp"];
@@ -38,30 +37,27 @@ impl WordVectors {
     }
 }
 
-/// What decides the fits of an effort: vocabulary, rank, sweeps.
+/// Vocabulary, rank and sweeps of the fits.
 fn sizes(effort: Effort) -> (usize, usize, usize) {
     effort.pick((500, 20, 10), (2000, 100, 30), (2000, 100, 60))
 }
 
-/// Every kind of fit: which cells, and which share of the triples they learn from.
+/// The kinds of fits: to which cells, and to which share of the triples.
 fn kinds(effort: Effort) -> Vec<(&'static str, f64)> {
     let fewer: &[f64] = effort.pick(&[0.3], &[0.01, 0.03, 0.1, 0.3], &[0.01, 0.03, 0.1, 0.3]);
-    let mut kinds = vec![("observed", MOST), ("all", 1.0)];
+    let mut kinds = vec![("observed", MAX_SHARE), ("all", 1.0)];
     kinds.extend(fewer.iter().map(|&share| ("observed", share)));
     kinds
 }
 
-/// The triples that are learned from, and those that judge, which are the same for every share.
-fn parts(
-    cells: Observations<f32>,
-    cell: &Row,
-) -> Result<(Observations<f32>, Option<Observations<f32>>)> {
+/// Training triples and held-out triples; the latter are the same for every share.
+fn parts(cells: Observations, cell: &Row) -> Result<(Observations, Option<Observations>)> {
     let (share, seed) = (cell.number("share"), cell.count("seed") as u64);
     if cell.text("cells") == "all" {
         return Ok((cells, None));
     }
-    // Other orders of a triple have its very count: all of them go the same way.
-    let split = |cells: Observations<f32>, rate: f64, seed: u64| {
+    // All orders of a triple have the same count, so they stay together.
+    let split = |cells: Observations, rate: f64, seed: u64| {
         if cell.text("window") == "all orders" {
             cells.split_symmetric(rate, seed)
         } else {
@@ -69,42 +65,33 @@ fn parts(
         }
     };
     let (seen, held_out) = split(cells, HELD_OUT, seed)?;
-    let seen = if share < MOST { split(seen, share / MOST, seed + 1)?.1 } else { seen };
+    let seen = if share < MAX_SHARE { split(seen, share / MAX_SHARE, seed + 1)?.1 } else { seen };
     Ok((seen, Some(held_out)))
-}
-
-fn spec(cell: &Row) -> ModelSpec {
-    match cell.text("model") {
-        "cp" => ModelSpec::cp(3, cell.count("rank")),
-        _ => ModelSpec::quadratic(Kernel::pairwise(3), cell.count("rank")),
-    }
 }
 
 fn config(cell: &Row) -> FitConfig {
     FitConfig {
-        offsets: Some(Offsets::None),
+        model: if cell.text("model") == "cp" { ModelKind::Cp } else { ModelKind::Pairwise },
+        rank: Rank::Fixed(cell.count("rank")),
+        biases: Choice::Fixed(Biases::None),
         solver: Solver::Als,
-        penalty: Some(cell.number("penalty")),
+        penalty: Choice::Fixed(cell.number("penalty")),
         implicit: (cell.text("cells") == "all").then_some(1.0),
         sweeps: Some(cell.count("sweeps")),
         tolerance: 1e-6,
         seed: cell.count("seed") as u64,
         certify: false,
-        ..FitConfig::new(spec(cell))
+        ..FitConfig::default()
     }
 }
 
-/// The mean squared error over every cell there is, those that were never seen being zero.
-fn error_over_all_cells(
-    cells: Observations<f32>,
-    spec: &ModelSpec,
-    parameters: &Parameters<f32>,
-) -> Result<f64> {
-    let config = FitConfig { implicit: Some(1.0), ..FitConfig::new(spec.clone()) };
+/// The mean squared error over all cells, with zero for those that do not occur.
+fn error_over_all_cells(cells: Observations, fit: &Fit<f32>) -> Result<f64> {
     let all: f64 = cells.sizes().iter().map(|&size| size as f64).product();
     let observed = cells.len() as f64;
-    let views = Views::new(cells);
-    Ok(config.objective(&views, spec, 0.0)?.data_value(parameters) * observed / all)
+    let terms = Terms { implicit: Some(1.0), ..Terms::default() };
+    let problem = Problem::new(cells, &fit.spec, &terms, None)?;
+    Ok(problem.objective(&fit.spec, 0.0).data_value(&fit.parameters) * observed / all)
 }
 
 impl Experiment for WordVectors {
@@ -160,13 +147,13 @@ impl Experiment for WordVectors {
     fn measure(&self, cell: &Row) -> Result<Vec<Row>> {
         let all_orders = cell.text("window") == "all orders";
         let counts = self.data.counts(cell.count("vocabulary"), all_orders)?;
-        let cells = counts.observations::<f32>(|count| (count as f64).ln_1p())?;
+        let cells = counts.observations(|count| (count as f64).ln_1p())?;
         let modes = cells.modes().to_vec();
         let (seen, held_out) = parts(cells, cell)?;
         let clock = Instant::now();
-        let fitted = fit(seen.clone(), &config(cell), &mut Silent)?;
+        let fitted = solve::fit::<f32>(seen.clone(), &config(cell), &mut NoObserver)?;
         let seconds = clock.elapsed().as_secs_f64();
-        let predictor = Predictor::new(&fitted.spec, &fitted.parameters);
+        let predictor = fitted.predictor();
         let mut row = cell
             .clone()
             .with("words", counts.total_words)
@@ -176,16 +163,16 @@ impl Experiment for WordVectors {
         if let Some(held_out) = held_out {
             row.set("mse_held_out", predictor.evaluate_on(&held_out).mse);
         } else {
-            row.set("mse_all_cells", error_over_all_cells(seen, &fitted.spec, &fitted.parameters)?);
+            row.set("mse_all_cells", error_over_all_cells(seen, &fitted)?);
         }
-        self.data.judge(&predictor.embeddings(&modes)?, &mut row);
+        self.data.evaluate(&predictor.embeddings(&modes)?, &mut row);
         row.set("sweep_seconds", seconds / fitted.sweeps.max(1) as f64);
         row.set("seconds", seconds);
         Ok(vec![row])
     }
 
     fn work(&self, cell: &Row) -> f64 {
-        // A row's equations take the square of the rank where each cell has a part in them.
+        // Assembling the normal equations costs the squared rank per observed cell.
         let orders = if cell.text("window") == "all orders" { 5.0 } else { 1.0 };
         let rank = cell.number("rank");
         orders
@@ -203,7 +190,7 @@ impl Experiment for WordVectors {
     }
 }
 
-/// The penalties that are tried, the same for both models.
+/// The grid of penalties, the same for both models.
 fn penalties(effort: Effort, cells: &str) -> &'static [f64] {
     match (effort, cells) {
         (Effort::Quick, _) => &[1e-6, 1e-4],

@@ -1,4 +1,4 @@
-//! Posterior sampling: the very normal equations of ALS, drawn from instead of solved.
+//! Posterior sampling: the same normal equations as ALS, drawn from instead of solved.
 //!
 //! The model behind it, `U` being the factor matrices and `b` the biases:
 //!
@@ -15,7 +15,7 @@
 //! `unit` is the size of factors whose products are as large as the data, so nothing changes when
 //! values are measured in other units. Given everything else each of these is a draw from a standard
 //! distribution. Rows of one matrix are independent then: with `G = sum w x x^T` and
-//! `g = sum w x r` from the residuals `r` at the present row `u`,
+//! `g = sum w x r` from the residuals `r` at the current row `u`,
 //!
 //! ```text
 //! (G + L / tau) d = g + (L / tau) (mu - u),    u + d + R^-T z / sqrt(tau),    R R^T = G + L / tau
@@ -26,7 +26,7 @@
 //!
 //! Precisions are one per column and not a full Wishart matrix: that costs next to nothing, lets
 //! columns that the data do not need shrink on their own, and the few columns of a mode with few labels
-//! (weeks, say) could not tell a full matrix anyway.
+//! (weeks, say) could not determine a full matrix anyway.
 //!
 //! [`draw_lanes`]: quadfill_kernels::cholesky::draw_lanes
 
@@ -38,8 +38,8 @@ mod settings;
 #[cfg(test)]
 mod tests;
 
-pub use chain::{Chain, Moment, sweep};
-pub use prior::Belief;
-pub use sampler::{SamplerDraws, SamplerNotes};
+pub use chain::{Chain, SweepId, sweep};
+pub use prior::HyperPrior;
+pub(super) use sampler::{SamplerState, run, start};
 pub use settings::Sampling;
-pub(super) use settings::check;
+pub(super) use settings::{check, check_size};

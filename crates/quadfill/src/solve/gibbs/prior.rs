@@ -1,33 +1,33 @@
-//! What is believed before the data speak, and the draws of what rows have in common.
+//! The hyper-priors, and the draws of the priors of rows.
 
 use rand_chacha::ChaCha8Rng;
 
-use crate::model::{Interaction, Parameters, RowPrior};
+use crate::model::{GroupPrior, Interaction, Parameters};
 use crate::objective::Objective;
 use quadfill_kernels::{Real, streams};
 
 /// One observation with a residual of a tenth of the data's deviation.
 const NOISE_SHARE: f64 = 0.01;
-/// Rows that have said that the mean of a column is zero.
+/// The number of rows at zero that the prior of a column mean counts as.
 const MEAN_COUNT: f64 = 1.0;
 
 /// The hyper-priors, in the units of the data.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Belief {
+pub struct HyperPrior {
     /// The mean of the data.
     pub mean: f64,
     /// The variance of the data about it.
     pub variance: f64,
-    /// The square of what a factor is expected to be.
+    /// The expected square of a factor entry.
     pub unit: f64,
-    /// Observations with a weight.
+    /// The number of observations of positive weight.
     pub count: f64,
     /// The sum of all weights.
     pub weight: f64,
 }
 
-impl Belief {
-    /// What the data's size says.
+impl HyperPrior {
+    /// The hyper-priors for the scale of the data.
     pub fn new<T: Real>(objective: &Objective<'_, T>) -> Self {
         let (views, spec) = (objective.views(), objective.spec());
         let mean = views.mean();
@@ -37,7 +37,7 @@ impl Belief {
             count += f64::from(u8::from(weight > T::ZERO));
         });
         let weight = views.total_weight().max(f64::MIN_POSITIVE);
-        // Data that are all alike have no size of their own.
+        // Constant data have no scale.
         let variance = Some(squares / weight).filter(|v| *v > 0.0).unwrap_or(1.0);
         let share = (variance / spec.rank as f64).sqrt();
         let unit = match &spec.interaction {
@@ -62,13 +62,13 @@ impl Belief {
         mean + pull / precision + normal[0] / precision.sqrt()
     }
 
-    /// What the rows of a factor matrix have in common, given the rows.
-    pub fn draw_prior<T: Real>(
+    /// The prior of the rows of a factor matrix, given the rows.
+    pub(crate) fn draw_prior<T: Real>(
         &self,
         parameters: &Parameters<T>,
         group: usize,
         rng: &mut ChaCha8Rng,
-    ) -> RowPrior {
+    ) -> GroupPrior {
         let (rank, n) = (parameters.layout().rank(), parameters.layout().row_unknowns());
         let rows = parameters.layout().rows()[group];
         let (mut sums, mut squares) = (vec![0.0; n], vec![0.0; n]);
@@ -83,11 +83,11 @@ impl Belief {
             squares[rank] += bias.to_f64() * bias.to_f64();
         }
         let count = rows as f64;
-        let mut prior = RowPrior { means: vec![0.0; n], precisions: vec![0.0; n] };
+        let mut prior = GroupPrior { means: vec![0.0; n], precisions: vec![0.0; n] };
         for j in 0..n {
             let unit = if j < rank { self.unit } else { self.variance };
             let total = MEAN_COUNT + count;
-            // The squares about the mean, and what the mean costs for not being zero.
+            // The squares about the mean, and the squared distance of the mean from zero.
             let spread = (squares[j] - sums[j] * sums[j] / total).max(0.0);
             let precision = draw_precision(count, unit + spread, rng);
             let mut normal = [0.0];
@@ -99,9 +99,8 @@ impl Belief {
     }
 }
 
-/// A precision given so many numbers with these squares together, those of the prior included. Numbers
-/// that are too large or too small to be squared have none that could be told: NaN, which a fit ends with
-/// and a model file refuses.
+/// A precision given this many numbers with this sum of squares, those of the prior included. If the
+/// squares overflow or underflow, the result is NaN, which ends the fit and which a model file refuses.
 fn draw_precision(count: f64, squares: f64, rng: &mut ChaCha8Rng) -> f64 {
     let rate = 0.5 * squares;
     if rate.is_normal() && rate.recip().is_normal() {

@@ -1,54 +1,78 @@
-//! The sampler as a fit: chains side by side, draws that are kept, means that run along.
+//! The sampler as a fit: several chains, draws that are kept, and running means.
+
+use std::ops::ControlFlow;
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::chain::{Chain, Moment, sweep};
-use super::prior::Belief;
+use super::chain::{Chain, SweepId, sweep};
+use super::prior::HyperPrior;
 use super::settings::Sampling;
-use crate::apply::Predictor;
 use crate::error::{Error, Result};
-use crate::model::{Offsets, Parameters, Posterior, Strangers};
+use crate::model::{Biases, Parameters, Posterior, Predictor, UnknownLabelRows};
 use crate::objective::Objective;
-use crate::solve::events::{Fit, Stage, Status};
-use crate::solve::progress::Progress;
-use crate::solve::runner::Runner;
-use crate::solve::start;
+use crate::solve::config::Solver;
+use crate::solve::events::{Stage, Status};
+use crate::solve::session::{FitSession, Iterate, Iteration};
+use crate::solve::start as starts;
+use crate::solve::state::{Descent, Finished, Next, Replace, State, Trace};
 use crate::solve::step::StepReport;
-use crate::views::Views;
 use quadfill_kernels::Real;
 
-/// The small numbers of a sampler.
+/// The chains, the draws that were kept, and sums over all draws.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct SamplerNotes {
-    /// The chains.
-    pub chains: Vec<Chain>,
-    /// What went with the draws that were kept.
-    pub kept: Vec<Chain>,
-    /// Draws that the running means are over.
-    pub drawn: usize,
-    /// Tells whether the running means are those of other cells.
-    pub cells: u64,
-    /// How many cells there are.
-    pub cell_count: usize,
-}
-
-/// The large ones.
-#[derive(Debug, Clone, PartialEq)]
-pub struct SamplerDraws<T: Real> {
-    /// The points of all chains but the first, which has that of the progress.
-    pub others: Vec<Parameters<T>>,
+pub(in crate::solve) struct SamplerState<P> {
+    pub(in crate::solve) spec: crate::model::ModelSpec,
+    /// The point of every chain, and its other state.
+    chains: Vec<(P, Chain)>,
     /// The draws that were kept, of all chains.
-    pub kept: Vec<Parameters<f32>>,
-    /// Sums over all draws of the predictions for cells that were asked for.
-    pub cell_sums: Vec<f64>,
+    kept: Vec<(P, Chain)>,
+    /// The number of draws in the running means.
+    drawn: usize,
+    /// A hash of the tracked cells, to detect running means of other cells.
+    cells: u64,
+    /// Sums over all draws of the predictions for the tracked cells.
+    cell_sums: Vec<f64>,
+    trace: Trace,
 }
 
+impl<P> Iterate for SamplerState<P> {
+    fn trace(&mut self) -> &mut Trace {
+        &mut self.trace
+    }
+}
+
+impl<P> SamplerState<P> {
+    /// See [`State::try_map`].
+    pub(in crate::solve) fn try_map<Q>(self, f: &mut Replace<'_, P, Q>) -> Result<SamplerState<Q>> {
+        let Self { spec, chains, kept, drawn, cells, cell_sums, trace } = self;
+        let mut each = |draws: Vec<(P, Chain)>| -> Result<Vec<(Q, Chain)>> {
+            draws.into_iter().map(|(point, chain)| Ok((f(&spec, point)?, chain))).collect()
+        };
+        let (chains, kept) = (each(chains)?, each(kept)?);
+        Ok(SamplerState { spec, chains, kept, drawn, cells, cell_sums, trace })
+    }
+
+    /// Whether the chains belong to the model: a checkpoint may say anything.
+    pub(in crate::solve) fn is_consistent(&self) -> bool {
+        let unknowns = self.spec.rank + usize::from(self.spec.biases == Biases::Modes);
+        let has_all = |chain: &Chain| {
+            chain.priors.len() == self.spec.group_count()
+                && chain.priors.iter().all(|prior| {
+                    prior.means.len() == unknowns && prior.precisions.len() == unknowns
+                })
+        };
+        let mut chains = self.chains.iter().chain(&self.kept);
+        !self.chains.is_empty() && chains.all(|(_, chain)| has_all(chain))
+    }
+}
+
+/// What stays the same from sweep to sweep.
 struct Sampler<'a> {
     burn_in: usize,
-    /// Every so many draws one is kept.
+    /// The thinning interval.
     every: usize,
-    belief: Belief,
+    hyper: HyperPrior,
     seed: u64,
     cells: &'a [Vec<u32>],
 }
@@ -58,39 +82,33 @@ impl Sampler<'_> {
     fn advance<T: Real>(
         &self,
         objective: &Objective<'_, T>,
-        progress: &mut Progress<T>,
+        state: &mut SamplerState<Parameters<T>>,
     ) -> StepReport {
-        let step = progress.notes.step;
-        let notes = progress.notes.sampler.as_mut().expect("a sampler's progress");
-        let draws = progress.draws.as_mut().expect("a sampler's progress");
-        let points = std::iter::once(&mut progress.parameters).chain(&mut draws.others);
-        let mut chains: Vec<(&mut Parameters<T>, &mut Chain)> =
-            points.zip(&mut notes.chains).collect();
-        let data: Vec<f64> = chains
+        let step = state.trace.step;
+        let data: Vec<f64> = state
+            .chains
             .par_iter_mut()
             .enumerate()
             .map(|(number, (parameters, chain))| {
-                let moment = Moment { chain: number, sweep: step };
-                sweep(objective, &self.belief, parameters, chain, self.seed, moment)
+                let id = SweepId { chain: number, sweep: step };
+                sweep(objective, &self.hyper, parameters, chain, self.seed, id)
             })
             .collect();
         let draw = (step + 1).saturating_sub(self.burn_in);
         if draw > 0 {
-            let keeps = draw.is_multiple_of(self.every);
-            for (parameters, chain) in &chains {
-                self.add_cells(objective, parameters, chain, &mut draws.cell_sums);
-                if keeps {
-                    draws.kept.push(narrowed(objective, parameters));
-                    notes.kept.push((*chain).clone());
+            for (parameters, chain) in &state.chains {
+                self.add_cells(objective, parameters, chain, &mut state.cell_sums);
+                if draw.is_multiple_of(self.every) {
+                    state.kept.push((parameters.clone(), chain.clone()));
                 }
             }
-            notes.drawn += chains.len();
+            state.drawn += state.chains.len();
         }
         let data = data.iter().sum::<f64>() / data.len() as f64;
         StepReport { objective: data, data, stuck: false }
     }
 
-    /// Adds the predictions of one draw for the cells that were asked for.
+    /// Adds the predictions of one draw for the tracked cells.
     fn add_cells<T: Real>(
         &self,
         objective: &Objective<'_, T>,
@@ -101,159 +119,118 @@ impl Sampler<'_> {
         if sums.is_empty() {
             return;
         }
-        let strangers = Strangers::of(&chain.priors, objective.spec().rank);
+        let unknown = UnknownLabelRows::of(&chain.priors, objective.spec().rank);
         let columns: Vec<&[u32]> = self.cells.iter().map(Vec::as_slice).collect();
         let predictor =
-            Predictor::new(objective.spec(), parameters).with_strangers(Some(&strangers));
+            Predictor::new(objective.spec(), parameters).with_unknown_rows(Some(&unknown));
         for (sum, prediction) in sums.iter_mut().zip(predictor.cells(&columns)) {
             *sum += prediction;
         }
     }
 }
 
-/// A point in single precision, in which draws are kept.
-fn narrowed<T: Real>(objective: &Objective<'_, T>, parameters: &Parameters<T>) -> Parameters<f32> {
-    let mut narrow = Parameters::<f32>::zeros(objective.spec(), &objective.views().sizes());
-    narrow.mean = parameters.mean;
-    for (group, &rows) in parameters.layout().rows().iter().enumerate() {
-        for label in 0..rows {
-            let row = parameters.row(group, label);
-            for (t, u) in narrow.row_mut(group, label).iter_mut().zip(row) {
-                *t = u.to_f64() as f32;
-            }
-            if narrow.layout().has_biases() {
-                narrow.set_bias(group, label, parameters.bias(group, label).to_f64() as f32);
-            }
-        }
-    }
-    narrow
-}
-
-/// A number that other cells hardly have.
-fn name_of(cells: &[Vec<u32>]) -> u64 {
+/// A hash of the tracked cells.
+fn hash_of(cells: &[Vec<u32>]) -> u64 {
     cells.iter().flatten().fold(0x243f_6a88_85a3_08d3, |hash: u64, &label| {
         (hash ^ u64::from(label)).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)
     })
 }
 
-impl<T: Real> Runner<'_, T> {
-    /// Draws from the posterior.
-    pub(in crate::solve) fn sample(
-        mut self,
-        views: &Views<T>,
-        sampling: Sampling,
-        progress: Option<Progress<T>>,
-    ) -> Result<Fit<T>> {
-        let offsets = self.config.offsets.unwrap_or(Offsets::Modes);
-        let spec = self.config.model.clone().with_offsets(offsets);
-        let mut objective = self.objective(views, &spec, 0.0)?;
-        let belief = Belief::new(&objective);
-        let cells = self.cells();
-        let mut progress = match progress {
-            Some(progress) => progress,
-            None => self.first_draws(&objective, &belief, sampling, &cells),
-        };
-        if progress.notes.sampler.as_ref().is_none_or(|notes| notes.cells != name_of(&cells)) {
-            return Err(Error::Setting(
-                "the checkpoint has the running means of other test data: resume with the same \
-                 --test, or run the fit without --resume"
-                    .to_owned(),
-            ));
-        }
-        let sampler = Sampler {
-            burn_in: sampling.burn_in,
-            every: sampling.every(&spec, &views.sizes()),
-            belief,
-            seed: self.config.seed,
-            cells: &cells,
-        };
-        let count = sampling.burn_in + sampling.samples;
-        let mut advance = |objective: &mut Objective<'_, T>, progress: &mut Progress<T>| {
-            sampler.advance(objective, progress)
-        };
-        let observations = objective.observations();
-        let judge = |progress: &mut Progress<T>, _: &StepReport| {
-            let chain = progress.notes.sampler.as_ref().and_then(|notes| notes.chains.first());
-            let penalty = chain.map_or(0.0, |c| c.penalty(&progress.parameters, observations));
-            if let Some(point) = progress.notes.path.last_mut() {
-                point.penalty = penalty;
-            }
-            false
-        };
-        let end = self.run_with(&mut objective, &mut progress, count, &mut advance, judge);
-        self.mean_of_draws(views, &objective, progress, end.status(Status::Sampled))
-    }
-
-    /// Where all chains begin.
-    fn first_draws(
-        &self,
-        objective: &Objective<'_, T>,
-        belief: &Belief,
-        sampling: Sampling,
-        cells: &[Vec<u32>],
-    ) -> Progress<T> {
-        let (spec, views) = (objective.spec(), objective.views());
-        let mut starts: Vec<Parameters<T>> = (0..sampling.chains as u64)
-            .map(|chain| start::random(spec, views, self.config.seed.wrapping_add(chain << 32)))
-            .collect();
-        let chain = Chain::new(belief, spec.group_count(), starts[0].layout().row_unknowns());
-        let mut progress = self.begin(Stage::Sample, spec, 0.0, starts.remove(0), None);
-        let cell_count = cells.first().map_or(0, Vec::len);
-        progress.notes.sampler = Some(SamplerNotes {
-            chains: vec![chain; sampling.chains],
-            kept: Vec::new(),
-            drawn: 0,
-            cells: name_of(cells),
-            cell_count,
-        });
-        let cell_sums = vec![0.0; cell_count];
-        progress.draws = Some(SamplerDraws { others: starts, kept: Vec::new(), cell_sums });
-        progress
-    }
-
-    /// The model whose predictions are the means over all draws that were kept. Where the time limit
-    /// came before there was one, the present point of every chain is taken.
-    fn mean_of_draws(
-        &self,
-        views: &Views<T>,
-        objective: &Objective<'_, T>,
-        mut progress: Progress<T>,
-        status: Status,
-    ) -> Result<Fit<T>> {
-        let mut notes = progress.notes.sampler.take().expect("a sampler's progress");
-        let mut draws = progress.draws.take().expect("a sampler's progress");
-        if draws.kept.is_empty() {
-            let points = std::iter::once(&progress.parameters).chain(&draws.others);
-            draws.kept = points.map(|point| narrowed(objective, point)).collect();
-            notes.kept = notes.chains;
-        }
-        drop(draws.others);
-        let penalties = notes
-            .kept
-            .iter()
-            .map(|chain| chain.penalty(&progress.parameters, objective.observations()));
-        let penalty = penalties.sum::<f64>() / notes.kept.len() as f64;
-        let kept = draws.kept.into_iter().zip(notes.kept);
-        let kept = kept.map(|(point, chain)| (point, chain.noise, chain.priors)).collect();
-        let (spec, parameters, mut posterior) =
-            Posterior::join(objective.spec(), &views.sizes(), kept);
-        if notes.drawn > 0 && notes.cell_count > 0 {
-            let drawn = notes.drawn as f64;
-            posterior.cell_means = Some(draws.cell_sums.iter().map(|sum| sum / drawn).collect());
-        }
-        let wide = self.objective(views, &spec, penalty)?;
-        Ok(Fit {
-            train_rmse: wide.data_value(&parameters).sqrt(),
-            spec,
-            parameters,
-            penalty,
-            status,
-            sweeps: progress.notes.sweeps,
-            validation_rmse: None,
-            path: progress.notes.path,
-            certificate: None,
-            sdp: None,
-            posterior: Some(posterior),
+/// Where all chains begin.
+pub(in crate::solve) fn start<T: Real>(
+    session: &FitSession<'_, T>,
+    sampling: Sampling,
+) -> SamplerState<Parameters<T>> {
+    let config = session.config();
+    let spec = session.base.clone().with_biases(config.biases.unwrap_or(Biases::Modes));
+    let hyper = HyperPrior::new(&session.problem.objective(&spec, 0.0));
+    let points = (0..sampling.chains as u64).map(|chain| {
+        let seed = config.seed.wrapping_add(chain << 32);
+        starts::random(&spec, session.problem.data(), seed)
+    });
+    let chains = points
+        .map(|point| {
+            let chain = Chain::new(&hyper, spec.group_count(), point.layout().row_unknowns());
+            (point, chain)
         })
+        .collect();
+    let cells = session.tracked_cells();
+    SamplerState {
+        spec,
+        chains,
+        kept: Vec::new(),
+        drawn: 0,
+        cells: hash_of(&cells),
+        cell_sums: vec![0.0; cells.first().map_or(0, Vec::len)],
+        trace: Trace::default(),
     }
+}
+
+/// Draws from the posterior.
+pub(in crate::solve) fn run<T: Real>(
+    session: &mut FitSession<'_, T>,
+    mut state: SamplerState<Parameters<T>>,
+) -> Result<Next<T>> {
+    let config = session.config();
+    let Solver::Gibbs(sampling) = config.solver else {
+        unreachable!("a sampler is asked for by name");
+    };
+    let cells = session.tracked_cells();
+    if state.cells != hash_of(&cells) {
+        return Err(Error::setting(
+            "the checkpoint has the running means of other test data: resume with the same `test`, or \
+             without `resume`",
+        ));
+    }
+    let mut objective = session.problem.objective(&state.spec, 0.0);
+    let sampler = Sampler {
+        burn_in: sampling.burn_in,
+        every: sampling.every(&state.spec, &session.problem.data().sizes()),
+        hyper: HyperPrior::new(&objective),
+        seed: config.seed,
+        cells: &cells,
+    };
+    let iteration = Iteration {
+        stage: Stage::Sample,
+        count: sampling.burn_in + sampling.samples,
+        advance: &mut |objective: &mut Objective<'_, T>, state: &mut SamplerState<_>| {
+            sampler.advance(objective, state)
+        },
+        checkpoint: Some(&|state: &SamplerState<_>| State::Sample(state.clone())),
+        sweeps_before: None,
+    };
+    let observations = objective.observations();
+    let ending = session.iterate(&mut objective, &mut state, iteration, |state, _| {
+        let (parameters, chain) = &state.chains[0];
+        let penalty = chain.penalty(parameters, observations);
+        if let Some(point) = state.trace.path.last_mut() {
+            point.penalty = penalty;
+        }
+        false
+    });
+    let finished = mean_of_draws(session, state, ending.status(Status::Sampled));
+    Ok(ControlFlow::Break(finished))
+}
+
+/// The model whose predictions are the means over all draws that were kept. Where a limit came before
+/// the first, the current point of every chain is used.
+fn mean_of_draws<T: Real>(
+    session: &FitSession<'_, T>,
+    state: SamplerState<Parameters<T>>,
+    status: Status,
+) -> Finished<T> {
+    let SamplerState { spec, chains, kept, drawn, cell_sums, trace, .. } = state;
+    let kept = if kept.is_empty() { chains } else { kept };
+    let data = session.problem.data();
+    let observations = data.len() as f64;
+    let penalties = kept.iter().map(|(point, chain)| chain.penalty(point, observations));
+    let penalty = penalties.sum::<f64>() / kept.len() as f64;
+    let kept = kept.into_iter().map(|(point, chain)| (point, chain.noise, chain.priors)).collect();
+    let (spec, parameters, mut posterior) = Posterior::join(&spec, &data.sizes(), kept);
+    if drawn > 0 && !cell_sums.is_empty() {
+        posterior.cell_means = Some(cell_sums.iter().map(|sum| sum / drawn as f64).collect());
+    }
+    let descent = Descent { trace, ..Descent::new(spec, 0.0, parameters) };
+    let finished = Finished::at(descent, penalty, status);
+    Finished { posterior: Some(posterior), ..finished }
 }

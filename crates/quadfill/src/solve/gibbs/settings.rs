@@ -3,16 +3,17 @@
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::model::{Kernel, MOST_COLUMNS, ModelSpec};
+use crate::model::{MAX_COLUMNS, ModelSpec};
 use crate::objective::PenaltyScale;
+use crate::solve::checked::bad;
 use crate::solve::config::FitConfig;
 
-/// So many draws are kept at least where nothing else is said: enough for a mean and for intervals.
+/// The default minimum number of kept draws: enough for a mean and for intervals.
 const KEPT: usize = 50;
-/// More are kept as long as they have no more numbers than this in all: 16 MB.
+/// More are kept as long as they have no more numbers than this in total: 16 MB.
 const KEPT_NUMBERS: usize = 4_000_000;
 /// Streams of random numbers are named by the chain, too.
-const MOST_CHAINS: usize = 1024;
+const MAX_CHAINS: usize = 1024;
 
 /// How many draws are taken from the posterior, and how many of them are kept.
 ///
@@ -28,13 +29,13 @@ const MOST_CHAINS: usize = 1024;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sampling {
-    /// Sweeps at the beginning of every chain that do not count, while it finds its place.
+    /// Sweeps at the beginning of every chain that are discarded.
     pub burn_in: usize,
     /// Draws of every chain after that.
     pub samples: usize,
-    /// Every so many draws one is kept, or `None` to keep about 50 in all, or as many as fit into 16 MB.
+    /// The thinning interval, or `None` to keep about 50 draws, or more if they fit into 16 MB.
     pub thin: Option<usize>,
-    /// Chains with streams of random numbers of their own, from starts of their own.
+    /// The number of chains, each with its own random numbers and its own start.
     pub chains: usize,
 }
 
@@ -45,10 +46,10 @@ impl Default for Sampling {
 }
 
 impl Sampling {
-    /// Every so many draws of a chain one is kept, for a model of data with `sizes` labels per mode.
+    /// The thinning interval for a model of data with `sizes` labels per mode.
     pub fn every(&self, spec: &ModelSpec, sizes: &[usize]) -> usize {
         let numbers = spec.rank * spec.group_sizes(sizes).iter().sum::<usize>();
-        let most = (KEPT_NUMBERS / numbers.max(1)).max(KEPT).min(MOST_COLUMNS / spec.rank).max(1);
+        let most = (KEPT_NUMBERS / numbers.max(1)).max(KEPT).min(MAX_COLUMNS / spec.rank).max(1);
         let by_itself = self.samples.saturating_mul(self.chains).div_ceil(most);
         self.thin.unwrap_or(by_itself.clamp(1, self.samples.max(1)))
     }
@@ -59,54 +60,63 @@ impl Sampling {
     }
 }
 
-/// Refuses settings that a sampler cannot follow.
-pub(in crate::solve) fn check(
-    config: &FitConfig,
-    sampling: Sampling,
-    sizes: &[usize],
-) -> Result<()> {
-    let bad = |message: &str| Err(Error::Setting(message.to_owned()));
-    let model = &config.model;
-    if config.penalty.is_some() {
-        return bad("--solver gibbs draws the penalties, too: leave --penalty out");
+/// Refuses settings that the sampler does not support.
+pub(in crate::solve) fn check(config: &FitConfig, sampling: Sampling) -> Result<()> {
+    if !config.penalty.is_auto() {
+        return bad("the solver gibbs also draws the penalties: leave `penalty` out");
     }
     if config.penalty_scale != PenaltyScale::Uniform {
-        return bad("--solver gibbs draws the penalties, too: leave --penalty-scale out");
+        return bad("the solver gibbs also draws the penalties: leave `penalty_scale` out");
     }
-    if config.incoherence.is_some() || config.perturb {
-        return bad("--solver gibbs has no --incoherence and no --perturb: leave them out");
+    if config.row_norm_penalty.is_some() || config.perturb {
+        return bad(
+            "the solver gibbs has neither `row_norm_penalty` nor `perturb`: leave them out",
+        );
     }
     if config.implicit.is_some() {
-        return bad("--solver gibbs is for observed cells only: leave --implicit or --solver out");
+        return bad(
+            "the solver gibbs is for observed cells only: leave `implicit` or `solver` out",
+        );
     }
     if config.sweeps.is_some() {
-        return bad("--solver gibbs takes --burn-in and --samples: leave --sweeps out");
+        return bad("the solver gibbs takes `burn_in` and `samples`: leave `sweeps` out");
     }
-    if model.is_tied() {
-        return bad("--solver gibbs needs factors of their own for every mode: leave --tie out");
+    if !config.ties.is_empty() {
+        return bad("the solver gibbs needs factors of their own for every mode: leave `ties` out");
     }
-    if model.kernel().is_some_and(Kernel::has_diagonal) {
-        return bad("--solver gibbs is for cp and for kernels with zeros on the diagonal: choose \
-                    --model pairwise, matrix, pairs or cp, or another solver");
+    if config.model.has_diagonal() {
+        return bad(
+            "the solver gibbs is for cp and for kernels with zeros on the diagonal: set `model` to \
+             pairwise, matrix, pairs or cp, or choose another `solver`",
+        );
     }
     if sampling.samples == 0 || sampling.chains == 0 || sampling.thin == Some(0) {
-        return bad("a sampler needs at least one draw, one chain and to keep every first draw");
+        return bad("`samples`, `chains` and `thin` must be at least 1");
     }
-    if sampling.chains > MOST_CHAINS {
-        return bad("more than 1024 chains make no sense: take more --samples instead");
+    if sampling.chains > MAX_CHAINS {
+        return bad("`chains` must be at most 1024: take more `samples` instead");
     }
+    Ok(())
+}
+
+/// Refuses settings that would keep no draws, or too many.
+pub(in crate::solve) fn check_size(
+    sampling: Sampling,
+    model: &ModelSpec,
+    sizes: &[usize],
+) -> Result<()> {
     let (kept, rank) = (sampling.kept(model, sizes), model.rank);
     if kept == 0 {
-        return Err(Error::Setting(format!(
-            "--thin {} keeps none of {} draws: choose a smaller one",
+        return Err(Error::setting(format!(
+            "`thin` is {}, which keeps none of {} draws: choose a smaller number",
             sampling.every(model, sizes),
             sampling.samples
         )));
     }
-    if kept.saturating_mul(rank) > MOST_COLUMNS {
-        return Err(Error::Setting(format!(
-            "{kept} kept draws of rank {rank} have more than {MOST_COLUMNS} columns: choose a larger \
-             --thin or fewer --chains"
+    if kept.saturating_mul(rank) > MAX_COLUMNS {
+        return Err(Error::setting(format!(
+            "{kept} kept draws of rank {rank} have more than {MAX_COLUMNS} columns: choose a larger \
+             `thin` or fewer `chains`"
         )));
     }
     Ok(())

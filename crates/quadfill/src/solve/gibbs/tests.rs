@@ -1,8 +1,8 @@
 //! Each conditional against what it should be.
 
-use super::chain::{Chain, Moment, draw_rows, sweep};
-use super::prior::Belief;
-use crate::model::{Kernel, ModelSpec, Offsets, Parameters, RowPrior};
+use super::chain::{Chain, SweepId, draw_rows, sweep};
+use super::prior::HyperPrior;
+use crate::model::{Biases, GroupPrior, Kernel, ModelSpec, Parameters};
 use crate::objective::{Objective, PenaltyScale};
 use crate::observations::{Labels, Mode, Observations, OnDuplicate};
 use crate::views::Views;
@@ -35,22 +35,22 @@ fn views() -> Views<f64> {
 
 fn specs() -> [ModelSpec; 3] {
     [
-        ModelSpec::quadratic(Kernel::pairwise(3), 2).with_offsets(Offsets::Modes),
-        ModelSpec::cp(3, 3).with_offsets(Offsets::Modes),
+        ModelSpec::quadratic(Kernel::pairwise(3), 2).with_biases(Biases::Modes),
+        ModelSpec::cp(3, 3).with_biases(Biases::Modes),
         ModelSpec::cp(3, 2),
     ]
 }
 
 fn chain(spec: &ModelSpec) -> Chain {
-    let n = spec.rank + usize::from(spec.offsets == Offsets::Modes);
-    let prior = |group: usize| RowPrior {
+    let n = spec.rank + usize::from(spec.biases == Biases::Modes);
+    let prior = |group: usize| GroupPrior {
         means: (0..n).map(|j| 0.3 * j as f64 - 0.2 * group as f64).collect(),
         precisions: (0..n).map(|j| 0.7 + j as f64).collect(),
     };
     Chain { noise: 2.5, priors: (0..3).map(prior).collect() }
 }
 
-/// The exact law of a row given everything else: its mean and the inverse of its precision matrix.
+/// The exact distribution of a row given everything else: its mean and the inverse of its precision matrix.
 fn exact(
     views: &Views<f64>,
     spec: &ModelSpec,
@@ -66,7 +66,7 @@ fn exact(
         matrix[j * n + j] = prior.precisions[j];
         rhs[j] = prior.precisions[j] * prior.means[j];
     }
-    views.for_each(|cell, value, weight| {
+    views.all().for_each(|cell, value, weight| {
         if cell[0] as usize != row {
             return;
         }
@@ -99,7 +99,7 @@ fn exact(
 }
 
 #[test]
-fn rows_have_the_mean_and_the_spread_of_their_exact_law() {
+fn rows_have_the_mean_and_covariance_of_their_exact_distribution() {
     const DRAWS: usize = 6000;
     let views = views();
     for spec in specs() {
@@ -111,8 +111,8 @@ fn rows_have_the_mean_and_the_spread_of_their_exact_law() {
         let mut products = vec![vec![0.0; n * n]; SIZES[0]];
         for number in 0..DRAWS {
             // Whatever the row was before must not matter.
-            let moment = Moment { chain: 1, sweep: number };
-            draw_rows(&objective, &mut parameters, &chain, 0, 9, moment);
+            let id = SweepId { chain: 1, sweep: number };
+            draw_rows(&objective, &mut parameters, &chain, 0, 9, id);
             for row in 0..SIZES[0] {
                 let mut draw = parameters.row(0, row).to_vec();
                 draw.extend((n > spec.rank).then(|| parameters.bias(0, row)));
@@ -150,22 +150,24 @@ fn residuals_after_a_draw_are_those_of_the_new_point() {
         let objective = Objective::new(&views, &spec, 0.0, PenaltyScale::Uniform);
         let mut parameters = Parameters::<f64>::random(&spec, &SIZES, 1.0, 4);
         for group in 0..3 {
-            let moment = Moment { chain: 0, sweep: 0 };
+            let id = SweepId { chain: 0, sweep: 0 };
             let chain = chain(&spec);
-            let found = draw_rows(&objective, &mut parameters, &chain, group, 9, moment);
+            let found = draw_rows(&objective, &mut parameters, &chain, group, 9, id);
             let squares = objective.data_value(&parameters) * objective.observations();
             assert!((found.squares / squares - 1.0).abs() < 1e-10);
-            let predictor = crate::apply::Predictor::new(&spec, &parameters);
+            let predictor = crate::model::Predictor::new(&spec, &parameters);
             let mut sum = 0.0;
-            views.for_each(|cell, value, weight| sum += weight * (value - predictor.cell(cell)));
-            if spec.offsets == Offsets::Modes {
+            views
+                .all()
+                .for_each(|cell, value, weight| sum += weight * (value - predictor.cell(cell)));
+            if spec.biases == Biases::Modes {
                 assert!((found.sum - sum).abs() < 1e-10 * (1.0 + sum.abs()));
             }
         }
     }
 }
 
-/// Where the truth stands among draws that should be like it, over many trials: uniform if they are.
+/// The ranks of the truth among posterior draws, over many trials: uniform if the draws are right.
 fn assert_uniform(ranks: &[usize], bins: usize, what: &str) {
     let expected = ranks.len() as f64 / bins as f64;
     let squares: f64 = (0..bins)
@@ -178,14 +180,14 @@ fn assert_uniform(ranks: &[usize], bins: usize, what: &str) {
     assert!(bins == 8 && squares < 35.3, "{what}: chi squared {squares}");
 }
 
-/// Draws what rows have in common from its prior, data from that, and looks where the truth stands
-/// among draws given the data.
+/// Draws the row priors from the hyper-priors, data from those, and ranks the truth among draws given
+/// the data.
 #[test]
 fn hyper_parameters_are_calibrated() {
     const TRIALS: usize = 1500;
     const BINS: usize = 8;
-    let belief = Belief { mean: 1.0, variance: 4.0, unit: 0.3, count: 6.0, weight: 7.5 };
-    let spec = ModelSpec::quadratic(Kernel::pairwise(2), 1).with_offsets(Offsets::Modes);
+    let hyper = HyperPrior { mean: 1.0, variance: 4.0, unit: 0.3, count: 6.0, weight: 7.5 };
+    let spec = ModelSpec::quadratic(Kernel::pairwise(2), 1).with_biases(Biases::Modes);
     let mut rng = stream(5, 2, 0);
     let mut ranks: [Vec<usize>; 6] = Default::default();
     let normal = |rng: &mut _| {
@@ -196,7 +198,7 @@ fn hyper_parameters_are_calibrated() {
     for _ in 0..TRIALS {
         let mut parameters = Parameters::<f64>::zeros(&spec, &[5, 1]);
         let mut truth = Vec::new();
-        for (column, unit) in [belief.unit, belief.variance].into_iter().enumerate() {
+        for (column, unit) in [hyper.unit, hyper.variance].into_iter().enumerate() {
             let precision = gamma(0.5, 0.5 * unit, &mut rng);
             let mean = normal(&mut rng) / precision.sqrt();
             for label in 0..5 {
@@ -209,8 +211,8 @@ fn hyper_parameters_are_calibrated() {
             }
             truth.extend([precision, mean]);
         }
-        let noise = gamma(0.5, 0.005 * belief.variance, &mut rng);
-        let mean = belief.mean + normal(&mut rng) * belief.variance.sqrt();
+        let noise = gamma(0.5, 0.005 * hyper.variance, &mut rng);
+        let mean = hyper.mean + normal(&mut rng) * hyper.variance.sqrt();
         // Six residuals of weight 1.25, at a mean of 0.4.
         let (mut squares, mut sum) = (0.0, 0.0);
         for _ in 0..6 {
@@ -221,14 +223,14 @@ fn hyper_parameters_are_calibrated() {
         truth.extend([noise, mean]);
         let mut below = [0; 6];
         for _ in 1..BINS {
-            let prior = belief.draw_prior(&parameters, 0, &mut rng);
+            let prior = hyper.draw_prior(&parameters, 0, &mut rng);
             let drawn = [
                 prior.precisions[0],
                 prior.means[0],
                 prior.precisions[1],
                 prior.means[1],
-                belief.draw_noise(squares, &mut rng),
-                belief.draw_mean(0.4, sum, noise, &mut rng),
+                hyper.draw_noise(squares, &mut rng),
+                hyper.draw_mean(0.4, sum, noise, &mut rng),
             ];
             for (below, (drawn, truth)) in below.iter_mut().zip(drawn.iter().zip(&truth)) {
                 *below += usize::from(drawn < truth);
@@ -257,21 +259,21 @@ fn sweeps_find_the_noise_of_the_data() {
         let labels = [cell / 50, cell % 50];
         indices[0].push(labels[0]);
         indices[1].push(labels[1]);
-        let predictor = crate::apply::Predictor::new(&truth, &point);
+        let predictor = crate::model::Predictor::new(&truth, &point);
         values.push(predictor.cell(&labels) + 0.2 * noise[0]);
     }
     let modes = [60, 50].map(|size| Mode::new("m", Labels::range(size))).to_vec();
     let data = Observations::new(modes, indices, values, None, OnDuplicate::Error);
-    let views = Views::new(data.expect("the data are sound"));
-    let spec = truth.with_rank(2).with_offsets(Offsets::Modes);
+    let views = Views::<f64>::new(data.expect("the data are sound"));
+    let spec = truth.with_rank(2).with_biases(Biases::Modes);
     let objective = Objective::new(&views, &spec, 0.0, PenaltyScale::Uniform);
-    let belief = Belief::new(&objective);
-    let mut parameters = crate::solve::start::random(&spec, &views, 1);
-    let mut chain = Chain::new(&belief, 2, 3);
+    let hyper = HyperPrior::new(&objective);
+    let mut parameters = crate::solve::start::random(&spec, views.all(), 1);
+    let mut chain = Chain::new(&hyper, 2, 3);
     let mut variance = 0.0;
     for number in 0..100 {
-        let moment = Moment { chain: 0, sweep: number };
-        sweep(&objective, &belief, &mut parameters, &mut chain, 1, moment);
+        let id = SweepId { chain: 0, sweep: number };
+        sweep(&objective, &hyper, &mut parameters, &mut chain, 1, id);
         if number >= 50 {
             variance += 0.02 / chain.noise;
         }

@@ -5,11 +5,11 @@
 //! with linear rows. If the biases of mode `a` are `k |u|^2 + <l, u> + c` throughout, `k` is the entry on
 //! the diagonal and `l` comes from factors that are shifted.
 
-use crate::model::{Kernel, ModelSpec, Offsets, Parameters};
-use crate::views::Views;
+use crate::model::{Biases, Kernel, ModelSpec, Parameters};
+use crate::views::Selection;
 use quadfill_kernels::{Real, cholesky, dense, sum};
 
-/// Eigenvalues of the kernel below this share of the largest are taken for zero: no shift of the factors
+/// Eigenvalues of the kernel below this share of the largest are treated as zero: no shift of the factors
 /// changes anything along them.
 const FLAT: f64 = 3e-3;
 
@@ -18,20 +18,20 @@ pub(super) fn biases_to_diagonal<T: Real>(
     spec: &ModelSpec,
     kernel: &Kernel,
     parameters: &Parameters<T>,
-    views: &Views<T>,
-    offsets: Offsets,
+    data: Selection<'_, T>,
+    biases: Biases,
 ) -> Option<(ModelSpec, Parameters<T>)> {
     let (modes, rank) = (spec.modes(), spec.rank);
     let parts: Vec<BiasParts> = (0..modes)
-        .map(|mode| BiasParts::fit(parameters, mode, |label| views.view(mode).count(label)))
+        .map(|mode| BiasParts::fit(parameters, mode, |label| data.mode(mode).count(label)))
         .collect::<Option<_>>()?;
     let diagonal: Vec<(usize, usize)> = (0..modes).map(|a| (a, a)).collect();
     let squares: Vec<f64> = parts.iter().map(|part| part.square).collect();
     let kernel = kernel.with_entries(&diagonal, &squares);
     let shifts = shifts(&kernel, &parts, rank)?;
-    let spec = ModelSpec::quadratic(kernel, rank).with_offsets(offsets);
-    let mut shifted = Parameters::zeros(&spec, &views.sizes());
-    if offsets == Offsets::Mean {
+    let spec = ModelSpec::quadratic(kernel, rank).with_biases(biases);
+    let mut shifted = Parameters::zeros(&spec, &data.sizes());
+    if biases == Biases::Mean {
         shifted.mean = parameters.mean;
     }
     for mode in 0..modes {

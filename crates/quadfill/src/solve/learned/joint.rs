@@ -1,5 +1,5 @@
-//! Damped Gauss-Newton steps on the factors and the kernel jointly. Going back and forth between the two
-//! crawls near a solution; together they have the last digits in a few steps.
+//! Damped Gauss-Newton steps on the factors and the kernel jointly. Alternating between the two
+//! converges slowly near a solution; joint steps converge in a few iterations.
 
 use crate::model::Parameters;
 use crate::objective::{KernelEntry, KernelSystem, Objective};
@@ -10,7 +10,7 @@ use crate::solve::step::StepReport;
 use crate::solve::vector;
 use quadfill_kernels::{Real, cholesky, sum};
 
-/// The last digits take more than a step of the factors alone.
+/// Tighter than for steps of the factors alone.
 const ENOUGH: Enough = Enough { residual: 1e-14, steps: 3000 };
 
 /// A direction in all parameters and in some entries of the kernel.
@@ -99,7 +99,7 @@ pub(super) struct JointStep {
 }
 
 impl JointStep {
-    /// One step down, or none where no way down is found.
+    /// One descent step, or none where none is found.
     pub(super) fn step<T: Real>(
         &mut self,
         objective: &mut Objective<'_, T>,

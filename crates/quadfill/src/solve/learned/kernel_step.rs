@@ -17,7 +17,7 @@ use quadfill_kernels::{Real, dense, sum};
 /// let modes = vec![Mode::new("a", Labels::range(2)), Mode::new("b", Labels::range(2))];
 /// let values = vec![1.0, 4.0, 9.0];
 /// let data = Observations::new(modes, vec![vec![0, 0, 1], vec![0, 1, 1]], values, None, OnDuplicate::Error)?;
-/// let views = Views::new(data);
+/// let views = Views::<f64>::new(data);
 /// let spec = ModelSpec::quadratic(Kernel::pairwise(2), 1);
 /// let mut objective = Objective::new(&views, &spec, 1e-3, PenaltyScale::Uniform);
 /// let mut parameters = Parameters::random(&spec, &views.sizes(), 1.0, 7);
@@ -41,11 +41,11 @@ pub fn learned_sweep<T: Real>(
     StepReport { objective: data + rest, data, stuck: false }
 }
 
-/// Gives some entries of the kernel the numbers that fit the data best, and returns by how much that
-/// changes the objective: never up.
+/// Sets some entries of the kernel to their best values, and returns the change of the objective, which
+/// is never positive.
 ///
-/// The root of the sum of the squared entries stays what it is. Otherwise the kernel would grow and the
-/// factors shrink under any penalty, which then would mean nothing.
+/// The Frobenius norm of the kernel is kept. Otherwise the kernel would grow and the
+/// factors shrink, and the penalty would have no effect.
 ///
 /// # Panics
 /// For CP and for shared factors, whose kernels cannot be learned.
@@ -106,7 +106,7 @@ fn best_on_sphere(system: &KernelSystem, before: &[f64], roots: &[f64]) -> Optio
         }
     }
     let mut shares = at(high);
-    // Without any pull along the flattest direction the length is made up there.
+    // Where the gradient has no part along the flattest direction, the missing length is put there.
     let short = length.powi(2) - shares.iter().map(|s| s * s).sum::<f64>();
     if short > 1e-12 * length.powi(2) {
         let rest = (shares[0].powi(2) + short).sqrt();

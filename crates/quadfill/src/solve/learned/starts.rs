@@ -2,11 +2,10 @@
 
 use crate::model::Kernel;
 
-/// The most kernels that are tried.
+/// The maximum number of kernels that are tried.
 const MOST: usize = 8;
 
-/// Pairwise kernels with every pattern of signs that no change of scales leads to from another one, as
-/// far as there are not too many.
+/// Pairwise kernels with every pattern of signs that is distinct up to scaling, up to a maximum number.
 ///
 /// Rows of mode `a` that are `s_a` times as long turn `K[a][b]` into `K[a][b] / (s_a s_b)`. So the signs
 /// of the first row can be made positive, and with three modes only the sign of one entry is left: one of

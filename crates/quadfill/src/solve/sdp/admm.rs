@@ -7,34 +7,34 @@ use super::program::Program;
 use quadfill_kernels::dense::PsdCone;
 use quadfill_kernels::sum::{dot, norm2};
 
-/// How far the data step is overshot.
+/// The over-relaxation factor of the data step.
 const OVER_RELAXATION: f64 = 1.6;
-/// Iterations between two looks at the balance of the residuals, at first; later ones are further
-/// apart, because changes of the balance for ever would not converge.
+/// Iterations between the first two checks of the balance of the residuals; later ones are further
+/// apart, because endless changes of the weight would not converge.
 const FIRST_BALANCE: usize = 10;
 /// Residuals that differ by less than this factor are in balance.
 const IN_BALANCE: f64 = 2.0;
-/// The most that one look changes the weight.
+/// The maximum change of the weight in one check.
 const MOST_CHANGE: f64 = 10.0;
-/// Iterations within which the residuals should have halved. Where they have not, residuals that are in
-/// balance do not tell which weight is good, and others are tried in turn.
+/// Iterations within which the residuals should have halved. Where they have not, balanced
+/// residuals do not show which weight is good, and others are tried in turn.
 const PATIENCE: usize = 500;
 /// What the weight is changed by, one after the other: three times down, then back above.
 const OTHER_WEIGHTS: [f64; 4] = [0.1, 0.1, 0.1, 1e4];
 
-/// Iterations from one extrapolation to the next. The plain ones between show what it was worth.
+/// Iterations from one extrapolation to the next. The plain ones in between show whether it helped.
 const JUMP_EVERY: usize = 5;
-/// An extrapolated point from where the next step is longer than before by this factor is given up.
+/// An extrapolated point is rejected if the next step is longer than before by this factor.
 const WORTHWHILE: f64 = 2.0;
 
 /// Two matrices that are to become one, and what their difference costs.
 pub(super) struct Admm {
-    /// The one that suits the data.
+    /// The one that fits the data.
     suited: Vec<f64>,
     /// The positive semidefinite one.
     pub(super) positive: Vec<f64>,
     /// Scaled multipliers of their difference.
-    price: Vec<f64>,
+    scaled_dual: Vec<f64>,
     work: Vec<f64>,
     /// A copy of the diagonal for the terms that see it alone, with its multipliers.
     diagonal: Option<Copied>,
@@ -50,19 +50,19 @@ pub(super) struct Admm {
     fallen_to: f64,
     next_look: usize,
     tried: usize,
-    /// The size of the slope of the data term at zero, below which slopes do not matter.
-    slope_size: f64,
-    /// The size of the smallest symmetric matrix that suits the data.
+    /// The size of the gradient of the data term at zero, below which gradients do not matter.
+    gradient_size: f64,
+    /// The size of the smallest symmetric matrix that fits the data.
     pub(super) first_size: f64,
     /// How far the two matrices differ, relative to their size.
     pub(super) primal_residual: f64,
-    /// How far the slope of the Lagrangian is from zero, relative to the multipliers.
+    /// How far the gradient of the Lagrangian is from zero, relative to the multipliers.
     pub(super) dual_residual: f64,
 }
 
 struct Copied {
     entries: Vec<f64>,
-    price: Vec<f64>,
+    scaled_dual: Vec<f64>,
 }
 
 impl Admm {
@@ -70,27 +70,27 @@ impl Admm {
     pub(super) fn new(program: &Program) -> Self {
         let n = program.order();
         let mut data = DataStep::new(program);
-        // The smallest matrix that suits the data tells how large the solution is.
+        // The smallest matrix that fits the data gives the scale of the solution.
         let mut suited = vec![0.0; n * n];
         data.solve(program, 1e-6 * typical_stiffness(program), 1e-6, &mut suited);
         let size = norm2(&suited);
-        let slopes = program.data_slopes(&program.sensing.values);
+        let gradients = program.data_gradient(&program.sensing.values);
         let mut work = vec![0.0; n * n];
-        program.sensing.add_slope(&slopes, &mut work);
-        let slope_size = norm2(&work);
+        program.sensing.add_adjoint(&gradients, &mut work);
+        let gradient_size = norm2(&work);
         let cost = norm2(&program.rows);
-        let price = if cost > 0.0 { cost } else { 1e-3 * slope_size };
-        let rho = if size > 0.0 && price > 0.0 { price / size } else { 1.0 };
+        let scaled_dual = if cost > 0.0 { cost } else { 1e-3 * gradient_size };
+        let rho = if size > 0.0 && scaled_dual > 0.0 { scaled_dual / size } else { 1.0 };
         data.multipliers.fill(0.0);
         Self {
             suited,
             positive: vec![0.0; n * n],
-            price: vec![0.0; n * n],
+            scaled_dual: vec![0.0; n * n],
             work,
             diagonal: program
                 .diagonal
                 .is_some()
-                .then(|| Copied { entries: vec![0.0; n], price: vec![0.0; n] }),
+                .then(|| Copied { entries: vec![0.0; n], scaled_dual: vec![0.0; n] }),
             data,
             cone: PsdCone::new(n),
             anderson: Anderson::default(),
@@ -101,7 +101,7 @@ impl Admm {
             fallen_to: f64::INFINITY,
             next_look: PATIENCE,
             tried: 0,
-            slope_size: if program.is_exact() { 0.0 } else { slope_size },
+            gradient_size: if program.is_exact() { 0.0 } else { gradient_size },
             first_size: size,
             primal_residual: f64::INFINITY,
             dual_residual: f64::INFINITY,
@@ -112,7 +112,7 @@ impl Admm {
     pub(super) fn step(&mut self, program: &Program) -> bool {
         let from = self.state();
         self.aim(program);
-        // The data step need not be better than what is still to be gained.
+        // The data step need not be more accurate than the residuals.
         let accuracy = (1e-3 * self.primal_residual).clamp(1e-13, 1e-4);
         self.data.solve(program, self.rho, accuracy, &mut self.suited);
         let to = self.relaxed();
@@ -122,27 +122,27 @@ impl Admm {
             && (distance.is_nan() || distance > WORTHWHILE * before)
         {
             self.anderson.clear();
-            return self.settle(program, &plain).is_some();
+            return self.project_state(program, &plain).is_some();
         }
         if self.iterations % JUMP_EVERY == 1 {
             let mut ahead = vec![0.0; to.len()];
             if self.anderson.extrapolate(&mut ahead) {
                 self.jumped = Some((to, distance));
-                return self.settle(program, &ahead).is_some();
+                return self.project_state(program, &ahead).is_some();
             }
         }
-        let Some(moved) = self.settle(program, &to) else { return false };
+        let Some(moved) = self.project_state(program, &to) else { return false };
         self.measure(moved);
         self.balance();
         true
     }
 
-    /// Goes back to the last point that no extrapolation has led to unseen.
-    pub(super) fn land(&mut self, program: &Program) {
+    /// Reverts an extrapolation that has not been checked yet.
+    pub(super) fn revert_jump(&mut self, program: &Program) {
         if let Some((plain, _)) = self.jumped.take() {
             self.anderson.clear();
             // A projection that fails leaves the extrapolated point, which is feasible, too.
-            let _ = self.settle(program, &plain);
+            let _ = self.project_state(program, &plain);
         }
     }
 
@@ -150,9 +150,9 @@ impl Admm {
     /// before it is shrunk.
     fn state(&self) -> Vec<f64> {
         let mut state: Vec<f64> =
-            self.positive.iter().zip(&self.price).map(|(z, u)| z + u).collect();
+            self.positive.iter().zip(&self.scaled_dual).map(|(z, u)| z + u).collect();
         if let Some(copied) = &self.diagonal {
-            state.extend(copied.entries.iter().zip(&copied.price).map(|(d, u)| d + u));
+            state.extend(copied.entries.iter().zip(&copied.scaled_dual).map(|(d, u)| d + u));
         }
         state
     }
@@ -160,34 +160,36 @@ impl Admm {
     /// Where the data step leads from it.
     fn relaxed(&self) -> Vec<f64> {
         let mix = |x: f64, z: f64| OVER_RELAXATION * x + (1.0 - OVER_RELAXATION) * z;
-        let matrices = self.price.iter().zip(&self.suited).zip(&self.positive);
+        let matrices = self.scaled_dual.iter().zip(&self.suited).zip(&self.positive);
         let mut next: Vec<f64> = matrices.map(|((u, &x), &z)| u + mix(x, z)).collect();
         if let Some(copied) = &self.diagonal {
             let n = copied.entries.len();
             next.extend(
-                (0..n).map(|i| copied.price[i] + mix(self.suited[i * n + i], copied.entries[i])),
+                (0..n).map(|i| {
+                    copied.scaled_dual[i] + mix(self.suited[i * n + i], copied.entries[i])
+                }),
             );
         }
         next
     }
 
     /// Projects a state. Returns the squared distance that projections have moved.
-    fn settle(&mut self, program: &Program, state: &[f64]) -> Option<f64> {
+    fn project_state(&mut self, program: &Program, state: &[f64]) -> Option<f64> {
         let entries = self.positive.len();
         self.work.copy_from_slice(&state[..entries]);
         self.cone.project(&mut self.work)?;
-        for ((price, w), z) in self.price.iter_mut().zip(state).zip(&self.work) {
-            *price = w - z;
+        for ((scaled_dual, w), z) in self.scaled_dual.iter_mut().zip(state).zip(&self.work) {
+            *scaled_dual = w - z;
         }
         let mut moved = squared_distance(&self.work, &self.positive);
         std::mem::swap(&mut self.positive, &mut self.work);
         if let (Some(copied), Some(term)) = (&mut self.diagonal, &program.diagonal) {
             let before = std::mem::replace(&mut copied.entries, state[entries..].to_vec());
             term.shrink(&mut copied.entries, self.rho);
-            for ((price, w), d) in
-                copied.price.iter_mut().zip(&state[entries..]).zip(&copied.entries)
+            for ((scaled_dual, w), d) in
+                copied.scaled_dual.iter_mut().zip(&state[entries..]).zip(&copied.entries)
             {
-                *price = w - d;
+                *scaled_dual = w - d;
             }
             moved += squared_distance(&copied.entries, &before);
         }
@@ -197,29 +199,30 @@ impl Admm {
     /// The residuals after a step that was not extrapolated.
     fn measure(&mut self, moved: f64) {
         let mut apart = squared_distance(&self.positive, &self.suited);
-        let mut prices = dot(&self.price, &self.price);
+        let mut scaled_duals = dot(&self.scaled_dual, &self.scaled_dual);
         if let Some(copied) = &self.diagonal {
             let n = copied.entries.len();
             let far = |i: usize| (copied.entries[i] - self.suited[i * n + i]).powi(2);
             apart += (0..n).map(far).sum::<f64>();
-            prices += dot(&copied.price, &copied.price);
+            scaled_duals += dot(&copied.scaled_dual, &copied.scaled_dual);
         }
         // Where zero is optimal only sizes that matter for the data tell small from large.
         let floor = if self.first_size > 0.0 { 1e-3 * self.first_size } else { 1.0 };
         let size = norm2(&self.suited).max(norm2(&self.positive)).max(floor);
         self.primal_residual = apart.sqrt() / size;
-        let costs = (self.rho * prices.sqrt()).max(1e-3 * self.slope_size);
+        let costs = (self.rho * scaled_duals.sqrt()).max(1e-3 * self.gradient_size);
         self.dual_residual = self.rho * moved.sqrt() / costs.max(f64::MIN_POSITIVE);
     }
 
-    /// Writes where the data step starts from: the positive matrix less prices and linear costs.
+    /// Writes where the data step starts from: the positive semidefinite matrix minus the scaled duals
+    /// and linear costs.
     fn aim(&mut self, program: &Program) {
         let n = program.order();
         for i in 0..n {
             let at = i * n..i * n + n;
             let target = &mut self.suited[at.clone()];
-            let (positive, price) = (&self.positive[at.clone()], &self.price[at]);
-            for ((t, z), u) in target.iter_mut().zip(positive).zip(price) {
+            let (positive, scaled_dual) = (&self.positive[at.clone()], &self.scaled_dual[at]);
+            for ((t, z), u) in target.iter_mut().zip(positive).zip(scaled_dual) {
                 *t = z - u;
             }
             if let Some(c) = &program.perturbation {
@@ -229,7 +232,7 @@ impl Admm {
             }
             target[i] -= program.rows[i] / self.rho;
             if let Some(copied) = &self.diagonal {
-                target[i] = 0.5 * (target[i] + copied.entries[i] - copied.price[i]);
+                target[i] = 0.5 * (target[i] + copied.entries[i] - copied.scaled_dual[i]);
             }
         }
     }
@@ -264,14 +267,14 @@ impl Admm {
     fn weigh(&mut self, change: f64) {
         self.rho *= change;
         self.anderson.clear();
-        let of_diagonal = self.diagonal.iter_mut().flat_map(|copied| &mut copied.price);
-        for price in self.price.iter_mut().chain(of_diagonal) {
-            *price /= change;
+        let of_diagonal = self.diagonal.iter_mut().flat_map(|copied| &mut copied.scaled_dual);
+        for scaled_dual in self.scaled_dual.iter_mut().chain(of_diagonal) {
+            *scaled_dual /= change;
         }
     }
 }
 
-/// How strongly the data pull at an entry, on the whole.
+/// The typical curvature of the data term in an entry.
 fn typical_stiffness(program: &Program) -> f64 {
     if program.is_exact() {
         return 1.0;

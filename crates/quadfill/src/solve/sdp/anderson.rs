@@ -1,4 +1,4 @@
-//! Anderson's extrapolation: from the last few points of a fixed-point iteration to where they lead.
+//! Anderson acceleration of a fixed-point iteration, from its last few points.
 //!
 //! With `g = T(w) - w` at each of them, the combination of the points `T(w)` whose `g` is smallest, were
 //! `T` affine, takes the place of the next one. Near the solution it very nearly is.
@@ -6,9 +6,9 @@
 use quadfill_kernels::dense;
 use quadfill_kernels::sum::{dot, norm2};
 
-/// Points that are looked back on.
+/// The number of previous points that are used.
 pub(super) const MEMORY: usize = 8;
-/// What keeps the coefficients bounded, relative to the size of the differences.
+/// The regularisation of the coefficients, relative to the size of the differences.
 const RIDGE: f64 = 1e-10;
 
 /// The last points of an iteration.
@@ -28,7 +28,7 @@ impl Anderson {
         *self = Self::default();
     }
 
-    /// Takes note of a point and where it led. Returns how far that is.
+    /// Records a point and its image. Returns their distance.
     pub(super) fn observe(&mut self, from: &[f64], to: &[f64]) -> f64 {
         let gap = difference(to, from);
         let size = norm2(&gap);

@@ -1,6 +1,6 @@
 //! How far a point is from the optimum, by weak duality.
 //!
-//! With a penalty, the program is convex and `S` is its slope at `X`, so for every feasible `X'`
+//! With a penalty, the program is convex and `S` is its gradient at `X`, so for every feasible `X'`
 //!
 //! ```text
 //! F(X) - F(X') <= <S, X> - <S, X'> + sum over biases of g_b^2 / (4 ridge)
@@ -50,28 +50,28 @@ pub(super) fn at(
         let multipliers: Vec<f64> = admm.data.multipliers.iter().map(|m| -m).collect();
         let reward = sum::dot(&multipliers, &program.sensing.values);
         work.fill(0.0);
-        program.sensing.add_slope(&admm.data.multipliers, work);
+        program.sensing.add_adjoint(&admm.data.multipliers, work);
         scale_rows(work, &program.rows);
         let dearest = -admm.cone.smallest(work)?;
         if reward > 0.0 && dearest > 0.0 { reward / dearest } else { 0.0 }
     } else {
-        let slopes = program.data_slopes(&residuals);
+        let gradients = program.data_gradient(&residuals);
         let mut along = vec![0.0; residuals.len()];
         program.sensing.forward_matrix(matrix, &mut along);
-        let mut inner = vec![sum::dot(&slopes, &along)];
-        fill_slope(program, matrix, &slopes, work);
+        let mut inner = vec![sum::dot(&gradients, &along)];
+        fill_gradient(program, matrix, &gradients, work);
         for i in 0..n {
             let entry = matrix[i * n + i];
-            let curved = program.diagonal.as_ref().map_or(0.0, |term| term.slope(entry));
+            let curved = program.diagonal.as_ref().map_or(0.0, |term| term.diagonal(entry));
             inner.push((program.rows[i] + curved) * entry);
             if let Some(c) = &program.perturbation {
                 inner.push(sum::dot(c.row(i), &matrix[i * n..][..n]));
             }
         }
         if let Some(ridge) = program.bias_ridge {
-            let mut slope = vec![0.0; n];
-            program.sensing.bias_slope(&slopes, &mut slope);
-            for (s, b) in slope.iter().zip(biases) {
+            let mut gradient = vec![0.0; n];
+            program.sensing.bias_adjoint(&gradients, &mut gradient);
+            for (s, b) in gradient.iter().zip(biases) {
                 inner.push((s + 2.0 * ridge * b).powi(2) / (4.0 * ridge));
             }
         }
@@ -88,8 +88,8 @@ pub(super) fn at(
     Some(Bound { value, lower })
 }
 
-/// `S`: the slope of everything at `matrix`.
-fn fill_slope(program: &Program, matrix: &[f64], slopes: &[f64], out: &mut [f64]) {
+/// `S`: the gradient of everything at `matrix`.
+fn fill_gradient(program: &Program, matrix: &[f64], gradients: &[f64], out: &mut [f64]) {
     let n = program.order();
     for (i, row) in out.chunks_exact_mut(n).enumerate() {
         match &program.perturbation {
@@ -97,9 +97,10 @@ fn fill_slope(program: &Program, matrix: &[f64], slopes: &[f64], out: &mut [f64]
             None => row.fill(0.0),
         }
         let entry = matrix[i * n + i];
-        row[i] += program.rows[i] + program.diagonal.as_ref().map_or(0.0, |term| term.slope(entry));
+        row[i] +=
+            program.rows[i] + program.diagonal.as_ref().map_or(0.0, |term| term.diagonal(entry));
     }
-    program.sensing.add_slope(slopes, out);
+    program.sensing.add_adjoint(gradients, out);
 }
 
 /// Divides by the roots of `rows` from both sides.

@@ -1,17 +1,17 @@
-//! The step towards the data: the nearest matrix to a given one, the data and all linear terms
-//! considered. Its equations are as many as there are cells, sparse, and solved by conjugate
-//! gradients from where the last step left them.
+//! The data step: the minimiser of the data term and all linear terms plus the squared distance to a
+//! given matrix. It has one sparse equation per cell, solved by conjugate gradients from the last
+//! solution.
 
 use super::program::Program;
 use quadfill_kernels::sum::{dot, norm2};
 
-/// The most iterations of one solve. Every step goes on from the last one, so that an inexact solve
-/// is made up for by the next.
+/// The maximum number of iterations of one solve. Every step continues from the last one, so that the
+/// next corrects an inexact solve.
 const MOST_ITERATIONS: usize = 300;
 
-/// Solves the data step over and over.
+/// The data step, with its warm start.
 pub(super) struct DataStep {
-    /// What each cell's condition costs: the derivative of the data term by its prediction.
+    /// The multiplier of each cell: the derivative of the data term by its prediction.
     pub(super) multipliers: Vec<f64>,
     /// The biases that go with them.
     pub(super) biases: Vec<f64>,
@@ -79,14 +79,14 @@ impl DataStep {
             *r -= y;
         }
         self.conjugate_gradients(program, &right, accuracy * norm2(&sensing.values));
-        let mut slope = vec![0.0; sensing.width()];
-        sensing.adjoint(&self.multipliers, &mut slope);
-        for ((x, s), metric) in entries.iter_mut().zip(&slope).zip(&self.metric) {
+        let mut gradient = vec![0.0; sensing.width()];
+        sensing.adjoint(&self.multipliers, &mut gradient);
+        for ((x, s), metric) in entries.iter_mut().zip(&gradient).zip(&self.metric) {
             *x -= s / metric;
         }
         sensing.scatter(&entries, matrix);
         if let Some(ridge) = program.bias_ridge {
-            sensing.bias_slope(&self.multipliers, &mut self.biases);
+            sensing.bias_adjoint(&self.multipliers, &mut self.biases);
             for b in &mut self.biases {
                 *b /= -2.0 * ridge;
             }
@@ -145,7 +145,7 @@ impl DataStep {
         }
         sensing.forward(&scratch.entries, out);
         if let Some(ridge) = program.bias_ridge {
-            sensing.bias_slope(v, &mut scratch.biases);
+            sensing.bias_adjoint(v, &mut scratch.biases);
             for b in &mut scratch.biases {
                 *b /= 2.0 * ridge;
             }

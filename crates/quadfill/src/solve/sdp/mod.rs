@@ -7,8 +7,8 @@
 //! ```
 //!
 //! `A_t` is the kernel on the rows and columns that the cell `t` picks, `data` the weighted mean squared
-//! residual, `L` the row penalties (in the trace form their profile, which is the identity unless
-//! rows are penalised by count), `C` the perturbation, and
+//! residual, `L` the row penalties (in the trace form the row weights, which are the identity unless rows
+//! are penalised by count), `C` the perturbation, and
 //! `quartic(X) = lambda2 * sum of max(0, sqrt(X_ii) - sqrt(alpha))^4`. The objective form is what the
 //! factored solvers minimise, with the rank left free; so its optimum is a lower bound for all of them.
 //!
@@ -17,7 +17,7 @@
 //! the factored objective at `X = U U^T`, whose rows have the norm `sqrt(X_ii)` and whose quartic has
 //! the weight `lambda2`, those two stand here.
 //!
-//! Solved by [`admm`], sped up by [`anderson`]; [`bound`] says how far the point is from the optimum.
+//! Solved by [`admm`], accelerated by [`anderson`]; [`bound`] bounds the distance to the optimum.
 
 mod admm;
 mod anderson;
@@ -30,33 +30,36 @@ mod sensing;
 mod size;
 
 use std::cell::Cell;
+use std::ops::ControlFlow;
 
 use serde::{Deserialize, Serialize};
 
-use super::config::FitConfig;
-use super::events::{Fit, Stage, Status};
-use super::runner::{Runner, Steps};
+use super::checked::bad;
+use super::config::{Choice, FitConfig, Solver};
+use super::events::{Stage, Status};
+use super::session::{FitSession, Iteration, steps};
+use super::state::{Descent, Finished, Next};
 use super::step::{Step, StepReport};
-use crate::error::{Error, Result};
-use crate::model::{Interaction, Offsets, Parameters};
+use crate::error::Result;
+use crate::model::{Biases, ModelKind, Parameters};
 use crate::objective::Objective;
-use crate::views::Views;
 use admm::Admm;
 use bound::Bound;
 use program::Program;
 use quadfill_kernels::Real;
+pub(super) use size::check_size;
 
-/// The most iterations where no limit is given.
-const MOST_ITERATIONS: usize = 20_000;
-/// Iterations between two looks at the distance to the optimum, once the residuals are small.
+/// The default iteration limit.
+const MAX_ITERATIONS: usize = 20_000;
+/// Iterations between two computations of the bound, once the residuals are small.
 const BOUND_EVERY: usize = 10;
 /// The same while they are not.
 const BOUND_RARELY: usize = 100;
-/// Every matrix that suits the data being larger than the smallest symmetric one by this factor
-/// means that none is positive semidefinite.
+/// If the lower bound on the trace exceeds the size of the smallest symmetric matrix that fits the data
+/// by this factor, no positive semidefinite matrix fits them.
 const INFEASIBLE: f64 = 1e7;
 
-/// Which convex program.
+/// The form of the convex program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SdpForm {
@@ -84,10 +87,10 @@ pub struct SdpReport {
     pub gap: f64,
     /// The difference over the objective.
     pub relative_gap: f64,
-    /// How far the matrix that suits the data and the positive semidefinite one differ, relative to
+    /// The difference of the matrix that fits the data and the positive semidefinite one, relative to
     /// their size.
     pub primal_residual: f64,
-    /// How far the slope of the Lagrangian is from zero, relative to the multipliers.
+    /// How far the gradient of the Lagrangian is from zero, relative to the multipliers.
     pub dual_residual: f64,
     /// Eigenvalues of the solution above 1e-9 of the largest, or in the trace form above a hundred
     /// times the residuals (at least 1e-6, at most 1e-4).
@@ -98,94 +101,81 @@ pub struct SdpReport {
     pub trace_bound: Option<f64>,
 }
 
-/// The form that a configuration asks for.
-fn form(config: &FitConfig, chosen: Option<SdpForm>) -> SdpForm {
-    chosen.unwrap_or(match config.penalty {
-        None => SdpForm::Trace,
-        Some(_) => SdpForm::Objective,
-    })
-}
-
-/// Checks settings against each other and against the data's `sizes`.
-pub(super) fn check(config: &FitConfig, chosen: Option<SdpForm>, sizes: &[usize]) -> Result<()> {
-    let bad = |message: &str| Err(Error::Setting(message.to_owned()));
-    if config.model.interaction == Interaction::Cp {
+/// Checks settings against each other.
+pub(super) fn check(config: &FitConfig, chosen: Choice<SdpForm>) -> Result<()> {
+    if config.model == ModelKind::Cp {
         return bad(
-            "--solver sdp is for quadratic models, which are linear in U U^T: choose another \
-             --solver or another --model",
+            "the solver sdp is for quadratic models, which are linear in U U^T: choose another `solver` \
+             or another `model`",
         );
     }
-    let ridged = config.perturb || config.incoherence.is_some();
-    match form(config, chosen) {
-        SdpForm::Trace if config.offsets == Some(Offsets::Modes) => {
-            return bad(
-                "the trace form of --solver sdp fits no biases: give a --penalty, or --bias none \
-                 or mean",
-            );
+    let penalised = config.perturb || config.row_norm_penalty.is_some();
+    match config.sdp_form(chosen) {
+        SdpForm::Trace if config.biases == Choice::Fixed(Biases::Modes) => bad(
+            "the trace form of the solver sdp fits no biases: give a `penalty`, or set `biases` to none \
+             or mean",
+        ),
+        SdpForm::Trace if penalised || !config.penalty.is_auto() => bad(
+            "the trace form of the solver sdp has no penalties: leave `penalty`, `row_norm_penalty` and \
+             `perturb` out, or set `sdp_form` to objective",
+        ),
+        SdpForm::Penalised if config.row_norm_penalty.is_none() => bad(
+            "the penalised form of the solver sdp needs alpha and lambda2: give a `row_norm_penalty`, or \
+             `theory` with alpha",
+        ),
+        SdpForm::Penalised if config.perturb && config.penalty.is_auto() => {
+            bad("`perturb` needs its size here: give a `penalty`")
         }
-        SdpForm::Trace if ridged || config.penalty.is_some() => {
-            return bad(
-                "the trace form of --solver sdp has no penalties: leave --penalty, --incoherence and \
-                 --perturb out, or choose --sdp-form objective",
-            );
-        }
-        SdpForm::Penalised if config.incoherence.is_none() => {
-            return bad(
-                "the penalised form of --solver sdp needs alpha and lambda2: give --incoherence \
-                 ALPHA,LAMBDA2 or --theory ALPHA",
-            );
-        }
-        SdpForm::Penalised if config.perturb && config.penalty.is_none() => {
-            return bad("--perturb needs its size here: give a --penalty");
-        }
-        SdpForm::Objective if config.penalty.is_none_or(|penalty| penalty <= 0.0) => {
-            return bad(
-                "the objective form of --solver sdp needs a --penalty above 0: give one, or leave \
-                 --penalty out for exact data",
-            );
-        }
-        _ => {}
-    }
-    size::check(config.model.group_sizes(sizes).iter().sum(), sizes.iter().sum())
-}
-
-impl<T: Real> Runner<'_, T> {
-    /// Solves the convex program and factors its solution.
-    pub(super) fn sdp(mut self, views: &Views<T>, chosen: Option<SdpForm>) -> Result<Fit<T>> {
-        let form = form(self.config, chosen);
-        let offsets = self.config.offsets.unwrap_or(Offsets::None);
-        let spec = self.config.model.clone().with_offsets(offsets);
-        let mean = if offsets == Offsets::None { 0.0 } else { views.mean() };
-        let narrow = spec.clone().with_rank(1);
-        let mut objective = self.objective(views, &narrow, self.config.penalty.unwrap_or(0.0))?;
-        let program = Program::new(form, &objective, mean);
-        let ended = Cell::new(None);
-        let tolerance = self.config.tolerance;
-        let mut solver = SdpStep::new(&program, tolerance, &ended);
-        let zero = Parameters::zeros(&narrow, &views.sizes());
-        let mut progress = self.begin(Stage::Solve, &narrow, 0.0, zero, None);
-        let penalty = objective.penalty();
-        let count = self.config.sweeps.unwrap_or(MOST_ITERATIONS);
-        let mut steps = Steps { count, solver: &mut solver, penalty: &|_| penalty };
-        let end = self.run(&mut objective, &mut progress, &mut steps, |_, _| ended.get().is_some());
-        if ended.get() == Some(Ended::Infeasible) {
-            return Err(Error::Setting(
-                "no positive semidefinite matrix reproduces the data exactly: give --solver sdp a \
-                 --penalty"
-                    .to_owned(),
-            ));
-        }
-        let status = end.status(Status::SweepLimit);
-        let (factors, report) = solver.finish(spec.rank);
-        let spec = spec.with_rank(factors.columns());
-        progress.parameters = factors.parameters(&spec, &views.sizes(), mean);
-        let objective = self.objective(views, &spec, penalty)?;
-        let path = progress.notes.path.clone();
-        Ok(Fit { sdp: Some(report), ..self.finish(&objective, progress, status, path, None) })
+        SdpForm::Objective if config.penalty.fixed().is_none_or(|penalty| penalty <= 0.0) => bad(
+            "the objective form of the solver sdp needs a `penalty` above 0: give one, or leave \
+             `penalty` out for exact data",
+        ),
+        _ => Ok(()),
     }
 }
 
-/// Why a program needs no more iterations.
+/// Solves the convex program and factors its solution.
+pub(super) fn run<T: Real>(session: &mut FitSession<'_, T>) -> Result<Next<T>> {
+    let config = session.config();
+    let Solver::Sdp(chosen) = config.solver else {
+        unreachable!("a convex program is asked for by name");
+    };
+    let data = session.problem.data();
+    let biases = config.biases.unwrap_or(Biases::None);
+    let spec = session.base.clone().with_biases(biases);
+    let mean = if biases == Biases::None { 0.0 } else { data.mean() };
+    let narrow = spec.clone().with_rank(1);
+    let penalty = config.penalty.unwrap_or(0.0);
+    let mut objective = session.problem.objective(&narrow, penalty);
+    let program = Program::new(config.sdp_form(chosen), &objective, mean);
+    let ended = Cell::new(None);
+    let mut solver = SdpStep::new(&program, config.tolerance, &ended);
+    let zero = Parameters::zeros(&narrow, &data.sizes());
+    let mut descent = Descent::new(narrow, 0.0, zero);
+    let ending = {
+        let iteration = Iteration {
+            stage: Stage::Solve,
+            count: config.sweeps.unwrap_or(MAX_ITERATIONS),
+            advance: &mut steps(&mut solver, |_| penalty),
+            checkpoint: None,
+            sweeps_before: None,
+        };
+        session.iterate(&mut objective, &mut descent, iteration, |_, _| ended.get().is_some())
+    };
+    if ended.get() == Some(Ended::Infeasible) {
+        return bad(
+            "no positive semidefinite matrix reproduces the data exactly: give the solver sdp a `penalty`",
+        );
+    }
+    let (factors, report) = solver.finish(spec.rank);
+    let spec = spec.with_rank(factors.columns());
+    let parameters = factors.parameters(&spec, &data.sizes(), mean);
+    let descent = Descent { spec, parameters, ..descent };
+    let finished = Finished::at(descent, penalty, ending.status(Status::SweepLimit));
+    Ok(ControlFlow::Break(Finished { sdp: Some(report), ..finished }))
+}
+
+/// Why the iterations ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Ended {
     Solved,
@@ -238,8 +228,8 @@ impl<'p> SdpStep<'p> {
         matrix
     }
 
-    /// Looks whether the residuals and the gap are small enough.
-    fn judge(&mut self) {
+    /// Checks whether the residuals and the gap are small enough.
+    fn check_gap(&mut self) {
         let residual = self.admm.primal_residual.max(self.admm.dual_residual);
         // Where the point is feasible the gap alone proves how good it is; the residuals, which may
         // have a long tail, only have to be small.
@@ -279,7 +269,7 @@ impl<'p> SdpStep<'p> {
 
     /// Factors the solution into at most `most` columns.
     fn finish(mut self, most: usize) -> (factor::Factors, SdpReport) {
-        self.admm.land(self.program);
+        self.admm.revert_jump(self.program);
         let solution = self.solution();
         let mut factors =
             factor::Factors::new(&solution, self.program.order(), self.smallest_eigenvalue());
@@ -315,7 +305,7 @@ impl<T: Real> Step<T> for SdpStep<'_> {
         let objective = self.program.value(matrix, biases, &residuals);
         let data = self.program.data_value(&residuals);
         if went {
-            self.judge();
+            self.check_gap();
         }
         StepReport { objective, data, stuck: !went }
     }

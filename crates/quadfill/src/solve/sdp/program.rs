@@ -4,7 +4,7 @@ use super::SdpForm;
 use super::diagonal::DiagonalTerm;
 use super::sensing::Sensing;
 use crate::model::each_row;
-use crate::objective::{Objective, Perturbation};
+use crate::objective::{Objective, Perturbation, ScaledPerturbation};
 use quadfill_kernels::{Real, sum};
 
 /// Everything that a form asks for, in one shape:
@@ -19,7 +19,7 @@ use quadfill_kernels::{Real, sum};
 pub(super) struct Program {
     pub(super) form: SdpForm,
     pub(super) sensing: Sensing,
-    /// What each diagonal entry costs.
+    /// The linear cost of each diagonal entry.
     pub(super) rows: Vec<f64>,
     pub(super) perturbation: Option<Perturbation>,
     pub(super) diagonal: Option<DiagonalTerm>,
@@ -28,29 +28,29 @@ pub(super) struct Program {
 }
 
 impl Program {
-    /// The program of a form, from an objective that has all its terms. `mean` is taken off the
-    /// values.
+    /// The program of a form, from an objective that has all its terms. `mean` is subtracted from
+    /// the values.
     pub(super) fn new<T: Real>(form: SdpForm, objective: &Objective<'_, T>, mean: f64) -> Self {
         let spec = objective.spec();
         let sensing = Sensing::new(spec, objective.views(), mean);
         let rows = each_row(&spec.group_sizes(&objective.views().sizes()))
             .map(|(group, label)| match form {
-                SdpForm::Trace => objective.row_profile(group, label),
+                SdpForm::Trace => objective.row_weight(group, label),
                 SdpForm::Penalised => 0.0,
                 SdpForm::Objective => objective.row_penalty(group, label),
             })
             .collect();
-        let diagonal = objective.incoherence().map(|&incoherence| DiagonalTerm {
-            incoherence,
+        let diagonal = objective.row_norm_penalty().map(|&row_norm_penalty| DiagonalTerm {
+            row_norm_penalty,
             trace_bound: (form == SdpForm::Penalised)
-                .then_some(sensing.order as f64 * incoherence.alpha),
+                .then_some(sensing.order as f64 * row_norm_penalty.alpha),
         });
         Self {
             form,
             rows,
-            perturbation: objective.perturbation().cloned(),
+            perturbation: objective.perturbation().map(ScaledPerturbation::to_matrix),
             diagonal,
-            bias_ridge: (spec.offsets == crate::model::Offsets::Modes)
+            bias_ridge: (spec.biases == crate::model::Biases::Modes)
                 .then(|| objective.bias_penalty()),
             sensing,
         }
@@ -71,7 +71,7 @@ impl Program {
         self.form == SdpForm::Trace
     }
 
-    /// What is left of the values at `X` and the biases: prediction less value.
+    /// The residuals at `X` and the biases: prediction minus value.
     pub(super) fn residuals(&self, matrix: &[f64], biases: &[f64]) -> Vec<f64> {
         let mut out = vec![0.0; self.sensing.len()];
         self.sensing.forward_matrix(matrix, &mut out);
@@ -111,7 +111,7 @@ impl Program {
     }
 
     /// The derivative of the data term by every prediction.
-    pub(super) fn data_slopes(&self, residuals: &[f64]) -> Vec<f64> {
+    pub(super) fn data_gradient(&self, residuals: &[f64]) -> Vec<f64> {
         residuals.iter().zip(&self.sensing.shares).map(|(r, share)| 2.0 * share * r).collect()
     }
 }

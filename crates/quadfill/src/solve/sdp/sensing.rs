@@ -4,7 +4,7 @@
 //! `X`, and only the entries that some cell sees are ever gathered.
 
 use crate::model::{Interaction, ModelSpec};
-use crate::views::Views;
+use crate::views::Selection;
 use quadfill_kernels::Real;
 
 /// The linear map from symmetric matrices to the observed cells, and the cells themselves.
@@ -32,8 +32,8 @@ pub(super) struct Sensing {
 }
 
 impl Sensing {
-    /// Of the observations whose weight is above zero, with `mean` taken off their values.
-    pub(super) fn new<T: Real>(spec: &ModelSpec, views: &Views<T>, mean: f64) -> Self {
+    /// Of the observations whose weight is above zero, with `mean` subtracted from their values.
+    pub(super) fn new<T: Real>(spec: &ModelSpec, views: Selection<'_, T>, mean: f64) -> Self {
         let Interaction::Quadratic(kernel) = &spec.interaction else {
             panic!("only quadratic models are linear in X");
         };
@@ -134,28 +134,28 @@ impl Sensing {
         }
     }
 
-    /// The derivative of `sum over t of slope_t <A_t, X>` by each seen entry (an entry off the
+    /// The derivative of `sum over t of multiplier_t <A_t, X>` by each seen entry (an entry off the
     /// diagonal stands for both its places).
-    pub(super) fn adjoint(&self, slopes: &[f64], out: &mut [f64]) {
+    pub(super) fn adjoint(&self, multipliers: &[f64], out: &mut [f64]) {
         out.fill(0.0);
         let width = self.coefficients.len();
-        for (&slope, cell) in slopes.iter().zip(self.cells.chunks_exact(width)) {
+        for (&multiplier, cell) in multipliers.iter().zip(self.cells.chunks_exact(width)) {
             for (&e, c) in cell.iter().zip(&self.coefficients) {
-                out[e as usize] += c * slope;
+                out[e as usize] += c * multiplier;
             }
         }
     }
 
-    /// Adds `sum over t of slope_t A_t` to a matrix.
-    pub(super) fn add_slope(&self, slopes: &[f64], matrix: &mut [f64]) {
+    /// Adds `sum over t of multiplier_t A_t` to a matrix.
+    pub(super) fn add_adjoint(&self, multipliers: &[f64], matrix: &mut [f64]) {
         let mut entries = vec![0.0; self.width()];
-        self.adjoint(slopes, &mut entries);
-        for ((&slope, &entry), &on) in entries.iter().zip(&self.seen).zip(&self.on_diagonal) {
+        self.adjoint(multipliers, &mut entries);
+        for ((&multiplier, &entry), &on) in entries.iter().zip(&self.seen).zip(&self.on_diagonal) {
             if on {
-                matrix[entry] += slope;
+                matrix[entry] += multiplier;
             } else {
-                matrix[entry] += 0.5 * slope;
-                matrix[entry % self.order * self.order + entry / self.order] += 0.5 * slope;
+                matrix[entry] += 0.5 * multiplier;
+                matrix[entry % self.order * self.order + entry / self.order] += 0.5 * multiplier;
             }
         }
     }
@@ -167,12 +167,12 @@ impl Sensing {
         }
     }
 
-    /// The derivative of `sum over t of slope_t * (biases of t)` by every bias.
-    pub(super) fn bias_slope(&self, slopes: &[f64], out: &mut [f64]) {
+    /// The derivative of `sum over t of multiplier_t * (biases of t)` by every bias.
+    pub(super) fn bias_adjoint(&self, multipliers: &[f64], out: &mut [f64]) {
         out.fill(0.0);
-        for (&slope, rows) in slopes.iter().zip(self.rows.chunks_exact(self.modes)) {
+        for (&multiplier, rows) in multipliers.iter().zip(self.rows.chunks_exact(self.modes)) {
             for &row in rows {
-                out[row as usize] += slope;
+                out[row as usize] += multiplier;
             }
         }
     }
@@ -196,13 +196,13 @@ impl Sensing {
     }
 }
 
-/// A value less the mean; zero where that is rounding, so that equal values leave nothing to explain.
+/// A value minus the mean; zero where that is rounding, so that equal values leave nothing to explain.
 fn centred(value: f64, mean: f64) -> f64 {
     let left = value - mean;
     if left.abs() <= rounding(mean) { 0.0 } else { left }
 }
 
-/// How far a mean may be off.
+/// The rounding error of a mean.
 fn rounding(mean: f64) -> f64 {
     16.0 * f64::EPSILON * mean.abs()
 }

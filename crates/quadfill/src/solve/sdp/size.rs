@@ -12,7 +12,7 @@ const MATRICES: usize = 14 + 2 * MEMORY;
 
 /// Refuses matrices of an order that would take too long or more than half of the memory there is.
 /// `labels` is the number of labels of all modes.
-pub(super) fn check(order: usize, labels: usize) -> Result<()> {
+pub(in crate::solve) fn check_size(order: usize, labels: usize) -> Result<()> {
     let bytes = bytes(order);
     let memory = machine_memory();
     let too_much = memory.is_some_and(|memory| bytes > memory as f64 / 2.0);
@@ -25,9 +25,9 @@ pub(super) fn check(order: usize, labels: usize) -> Result<()> {
         }
         _ => format!("it is for at most {LARGEST_ORDER} rows"),
     };
-    Err(Error::Setting(format!(
-        "--solver sdp works on dense {order} x {order} matrices for the {labels} labels of all modes, \
-         which would take {}, and {limit}: choose --solver path, or als or lbfgs with a --penalty",
+    Err(Error::setting(format!(
+        "the solver sdp works on dense {order} x {order} matrices for the {labels} labels of all modes, \
+         which would take {}, and {limit}: set `solver` to path, or to als or lbfgs with a `penalty`",
         gigabytes(bytes)
     )))
 }
@@ -57,9 +57,9 @@ mod tests {
 
     #[test]
     fn small_problems_pass_and_large_ones_are_told_their_memory() {
-        assert!(check(150, 150).is_ok());
-        let said = check(82_285, 82_285).expect_err("too large").to_string();
+        assert!(check_size(150, 150).is_ok());
+        let said = check_size(82_285, 82_285).expect_err("too large").to_string();
         assert!(said.contains("82285 x 82285") && said.contains("GB"), "{said}");
-        assert!(check(5_000_000, 5_000_000).is_err());
+        assert!(check_size(5_000_000, 5_000_000).is_err());
     }
 }

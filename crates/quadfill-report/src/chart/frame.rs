@@ -1,0 +1,119 @@
+//! The common parts of charts with two axes: title, legend, grid, axes.
+
+use super::axis::{Axis, Scale};
+use super::font;
+use super::palette::Paint;
+use super::scene::{Anchor, Scene, Shape, Stroke};
+
+pub(super) const WIDTH: f64 = 680.0;
+const PLOT_HEIGHT: f64 = 300.0;
+const RIGHT: f64 = 20.0;
+const TITLE: f64 = 15.0;
+pub(super) const LABEL: f64 = 12.0;
+const LEGEND_LINE: f64 = 20.0;
+
+/// An entry of the legend.
+pub(super) struct Key<'a> {
+    pub(super) name: &'a str,
+    pub(super) stroke: Stroke,
+    pub(super) marker: bool,
+}
+
+/// A chart with its axes drawn, ready for the data.
+pub(super) struct Frame {
+    pub(super) scene: Scene,
+    pub(super) x: Scale,
+    pub(super) y: Scale,
+    pub(super) left: f64,
+    pub(super) right: f64,
+    pub(super) top: f64,
+    pub(super) bottom: f64,
+}
+
+/// The contents of a frame.
+pub(super) struct Plan<'a> {
+    pub(super) title: &'a str,
+    pub(super) x: &'a Axis,
+    pub(super) y: &'a Axis,
+    pub(super) xs: Vec<f64>,
+    pub(super) ys: Vec<f64>,
+    pub(super) keys: Vec<Key<'a>>,
+}
+
+impl Frame {
+    pub(super) fn new(plan: &Plan<'_>) -> Self {
+        let lines = legend_lines(&plan.keys);
+        let top =
+            40.0 + lines.len() as f64 * LEGEND_LINE + if lines.is_empty() { 0.0 } else { 6.0 };
+        let bottom = top + PLOT_HEIGHT;
+        let y = plan.y.lay_out(plan.ys.iter().copied(), bottom, top);
+        let widest = y.ticks.iter().map(|&m| font::width(&y.label(m), LABEL, false));
+        let left = 38.0 + widest.fold(0.0, f64::max);
+        let right = WIDTH - RIGHT;
+        let x = plan.x.lay_out(plan.xs.iter().copied(), left, right);
+        let mut scene = Scene::new(WIDTH, bottom + 52.0, plan.title);
+        scene.title((14.0, 26.0), plan.title, TITLE, Anchor::Start);
+        draw_legend(&mut scene, &plan.keys, &lines);
+        for &tick in &y.ticks {
+            let at = y.position(tick);
+            scene.line((left, at), (right, at), Stroke::solid(Paint::Grid, 1.0));
+            scene.text((left - 8.0, at + 4.0), y.label(tick), LABEL, Anchor::End, Paint::Muted);
+        }
+        for &tick in &x.ticks {
+            let at = x.position(tick);
+            scene.line((at, bottom), (at, bottom + 4.0), Stroke::solid(Paint::Muted, 1.0));
+            scene.text((at, bottom + 19.0), x.label(tick), LABEL, Anchor::Middle, Paint::Muted);
+        }
+        scene.line((left, bottom), (right, bottom), Stroke::solid(Paint::Muted, 1.0));
+        let middle = 0.5 * (left + right);
+        scene.text((middle, bottom + 41.0), &plan.x.label, LABEL, Anchor::Middle, Paint::Muted);
+        scene.vertical_text((18.0, 0.5 * (top + bottom)), &plan.y.label, LABEL);
+        Self { scene, x, y, left, right, top, bottom }
+    }
+}
+
+/// The keys on each line of the legend, as many as fit.
+fn legend_lines(keys: &[Key<'_>]) -> Vec<Vec<usize>> {
+    if keys.len() < 2 {
+        return Vec::new();
+    }
+    let mut lines: Vec<Vec<usize>> = vec![Vec::new()];
+    let mut used = 14.0;
+    for (index, key) in keys.iter().enumerate() {
+        let wide = key_width(key);
+        if used + wide > WIDTH - RIGHT && lines.last().is_some_and(|line| !line.is_empty()) {
+            lines.push(Vec::new());
+            used = 14.0;
+        }
+        used += wide;
+        if let Some(line) = lines.last_mut() {
+            line.push(index);
+        }
+    }
+    lines
+}
+
+fn key_width(key: &Key<'_>) -> f64 {
+    font::width(key.name, LABEL, false) + 46.0
+}
+
+fn draw_legend(scene: &mut Scene, keys: &[Key<'_>], lines: &[Vec<usize>]) {
+    for (row, line) in lines.iter().enumerate() {
+        let y = 46.0 + row as f64 * LEGEND_LINE;
+        let mut x = 14.0;
+        for key in line.iter().map(|&index| &keys[index]) {
+            scene.line((x, y), (x + 22.0, y), key.stroke);
+            if key.marker {
+                scene.add(Shape::Circle {
+                    x: x + 11.0,
+                    y,
+                    radius: 3.5,
+                    fill: key.stroke.paint,
+                    stroke: None,
+                });
+            }
+            scene.text((x + 28.0, y + 4.0), key.name, LABEL, Anchor::Start, Paint::Ink);
+            x += key_width(key);
+        }
+    }
+}
