@@ -5,7 +5,7 @@ use super::sdp::SdpForm;
 use super::{gibbs, sdp};
 use crate::error::{Error, Result};
 use crate::model::{Biases, ModelKind, ModelSpec};
-use crate::objective::{HoldOut, PERTURBATION_LIMIT, Terms};
+use crate::objective::{HoldOut, Terms};
 use crate::observations::{Mode, Observations, Summary, positions};
 
 /// The default rank of solvers that cannot choose one.
@@ -32,17 +32,12 @@ impl CheckedConfig {
         let sizes: Vec<usize> = modes.iter().map(|mode| mode.labels.len()).collect();
         let spec = config.spec(modes)?;
         spec.check(&sizes)?;
-        let rows: usize = spec.group_sizes(&sizes).iter().sum();
-        if config.perturb && rows > PERTURBATION_LIMIT {
-            return Err(Error::setting(format!(
-                "`perturb` needs a dense {rows} x {rows} matrix ({} MB): it is for at most \
-                 {PERTURBATION_LIMIT} rows in all modes together",
-                rows * rows * 8 / 1_000_000
-            )));
-        }
         match config.solver {
             Solver::Gibbs(sampling) => gibbs::check_size(sampling, &spec, &sizes)?,
-            Solver::Sdp(_) => sdp::check_size(rows, sizes.iter().sum())?,
+            Solver::Sdp(_) => {
+                let rows = spec.group_sizes(&sizes).iter().sum();
+                sdp::check_size(rows, sizes.iter().sum())?;
+            }
             _ => {}
         }
         let finds_rank = matches!(config.rank, Rank::Auto { .. }) && config.can_find_rank();
