@@ -138,7 +138,8 @@ fn a_staircase_resumes_to_the_same_bits() {
 
 #[test]
 fn a_sampler_resumes_to_the_same_bits() {
-    let sampling = Sampling { burn_in: 3, samples: 8, thin: Some(2), chains: 2 };
+    let sampling =
+        Sampling { burn_in: 3, samples: 8, thin: Some(2), chains: 2, ..Sampling::default() };
     let gibbs = FitConfig { solver: Solver::Gibbs(sampling), ..config() };
     assert_eq!(resumes::<f64>(&data(), &gibbs, Status::Sampled), [Stage::Sample]);
     assert_eq!(resumes::<f32>(&data(), &gibbs, Status::Sampled), [Stage::Sample]);

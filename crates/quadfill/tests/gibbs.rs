@@ -7,7 +7,8 @@ use std::ops::ControlFlow;
 use quadfill::apply::DrawIntervals;
 use quadfill::model::{Biases, Kernel, ModelSpec, Parameters, Predictor, UNKNOWN};
 use quadfill::solve::{
-    Choice, Event, NoObserver, Observer, Precision, Sampling, Solver, Status, fit, resume,
+    Choice, Event, NoObserver, Observer, Precision, RowPriorKind, Sampling, Solver, Status, fit,
+    resume,
 };
 use quadfill::{FitConfig, Labels, Mode, Model, Observations, OnDuplicate};
 use quadfill_kernels::streams::{fill_normal, stream};
@@ -64,12 +65,20 @@ fn config(spec: &ModelSpec, sampling: Sampling) -> FitConfig {
     FitConfig { solver: Solver::Gibbs(sampling), ..FitConfig::for_spec(spec) }
 }
 
-const SHORT: Sampling = Sampling { burn_in: 3, samples: 8, thin: Some(2), chains: 2 };
+const SHORT: Sampling = Sampling {
+    burn_in: 3,
+    samples: 8,
+    thin: Some(2),
+    chains: 2,
+    prior: RowPriorKind::Diagonal,
+    noise: None,
+};
 
 #[test]
 fn nine_of_ten_new_observations_fall_into_their_interval() {
     let (mut inside, mut count) = (0usize, 0usize);
-    let sampling = Sampling { burn_in: 60, samples: 120, thin: Some(2), chains: 1 };
+    let sampling =
+        Sampling { burn_in: 60, samples: 120, thin: Some(2), chains: 1, ..Sampling::default() };
     for seed in 0..4 {
         let planted = planted(&pairwise(), 1000, 0.5, seed);
         let config = config(&pairwise(), sampling);

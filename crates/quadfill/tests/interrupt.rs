@@ -214,7 +214,8 @@ fn the_staircase() {
 
 #[test]
 fn the_sampler() {
-    let sampling = Sampling { burn_in: 3, samples: 8, thin: Some(2), chains: 2 };
+    let sampling =
+        Sampling { burn_in: 3, samples: 8, thin: Some(2), chains: 2, ..Sampling::default() };
     let gibbs = FitConfig { solver: Solver::Gibbs(sampling), ..config() };
     assert_eq!(ends::<f64>(&noisy(1.0), &gibbs, Status::Sampled), [Stage::Sample]);
     assert_eq!(ends::<f32>(&noisy(1.0), &gibbs, Status::Sampled), [Stage::Sample]);

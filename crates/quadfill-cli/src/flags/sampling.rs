@@ -31,6 +31,7 @@ impl SamplingFlags {
             samples: self.samples.unwrap_or(by_default.samples),
             thin: self.thin,
             chains: self.chains.unwrap_or(by_default.chains),
+            ..by_default
         }
     }
 

@@ -10,10 +10,12 @@ use quadfill_kernels::Real;
 /// Given one draw, a new observation of a cell is normal about that draw's prediction with that draw's
 /// noise; over all draws its distribution is their mixture. An unknown label adds the spread of the
 /// rows of its mode.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct DrawIntervals<'a, T: Real> {
     predictor: Predictor<'a, T>,
     posterior: &'a Posterior<T>,
+    /// For each draw and factor matrix, the covariance matrix of a row of which nothing is known.
+    covariances: Vec<Vec<Vec<f64>>>,
 }
 
 /// The distribution of a new observation, given one draw.
@@ -26,7 +28,12 @@ struct Normal {
 impl<'a, T: Real> DrawIntervals<'a, T> {
     /// For the model of these draws' mean.
     pub fn new(predictor: Predictor<'a, T>, posterior: &'a Posterior<T>) -> Self {
-        Self { predictor, posterior }
+        let of_draw = |draw: &Draw| {
+            let priors = draw.priors.iter();
+            priors.map(|prior| prior.covariance().expect("priors are proper")).collect()
+        };
+        let covariances = posterior.draws().iter().map(of_draw).collect();
+        Self { predictor, posterior, covariances }
     }
 
     /// Half the width of the interval about a prediction that a new observation falls into with
@@ -43,93 +50,124 @@ impl<'a, T: Real> DrawIntervals<'a, T> {
         let draws = self.posterior.draws();
         let (draw, count) = (&draws[at], draws.len());
         let rank = spec.rank / count;
-        let rows: Vec<Row<'_, T>> = cell
-            .iter()
-            .enumerate()
-            .map(|(mode, &label)| {
-                let group = spec.groups[mode];
-                if label == UNKNOWN {
-                    return Row::Unknown(draw, group);
-                }
-                let row = parameters.row(group, label as usize);
-                Row::Known(&row[at * rank..(at + 1) * rank], draw, group, label as usize)
-            })
-            .collect();
         // Undoes the scale that draws have where they are side by side.
         let scale = match &spec.interaction {
             Interaction::Quadratic(_) => (count as f64).sqrt(),
             Interaction::Cp => (count as f64).powf(1.0 / cell.len() as f64),
         };
-        let (mut mean, mut variance) = (draw.mean, 1.0 / draw.noise);
-        for row in &rows {
-            let (bias, spread) = row.bias(rank);
-            mean += bias;
-            variance += spread;
-        }
-        let moments: Vec<Vec<(f64, f64)>> =
-            rows.iter().map(|row| (0..rank).map(|l| row.factor(l, scale)).collect()).collect();
-        match &spec.interaction {
-            Interaction::Cp => {
-                for l in 0..rank {
-                    let product: f64 = moments.iter().map(|row| row[l].0).product();
-                    let squares: f64 =
-                        moments.iter().map(|row| row[l].0 * row[l].0 + row[l].1).product();
-                    mean += product;
-                    variance += (squares - product * product).max(0.0);
+        let rows: Vec<Row<'_>> = cell
+            .iter()
+            .enumerate()
+            .map(|(mode, &label)| {
+                let group = spec.groups[mode];
+                if label == UNKNOWN {
+                    let covariance = &self.covariances[at][group];
+                    return Row::unknown(&draw.priors[group].means, covariance, rank);
                 }
-            }
-            Interaction::Quadratic(kernel) => {
-                for l in 0..rank {
-                    for a in 0..cell.len() {
-                        let mut linear = 0.0;
-                        for b in (0..cell.len()).filter(|&b| b != a) {
-                            let weight = 2.0 * kernel.get(a, b);
-                            linear += weight * moments[b][l].0;
-                            if b < a {
-                                mean += weight * moments[a][l].0 * moments[b][l].0;
-                                variance += weight * weight * moments[a][l].1 * moments[b][l].1;
-                            }
-                        }
-                        variance += linear * linear * moments[a][l].1;
-                    }
-                }
-            }
-        }
-        Normal { mean, deviation: variance.sqrt() }
+                let row = &parameters.row(group, label as usize)[at * rank..(at + 1) * rank];
+                let bias = draw.biases.get(group).map_or(0.0, |b| f64::from(b[label as usize]));
+                Row { mean: row.iter().map(|u| u.to_f64() * scale).collect(), bias, spread: None }
+            })
+            .collect();
+        let biases: f64 = rows.iter().map(|row| row.bias).sum();
+        let (interaction, spread) = match &spec.interaction {
+            Interaction::Cp => product_moments(&rows, rank),
+            Interaction::Quadratic(kernel) => pair_moments(&rows, kernel),
+        };
+        let variance = 1.0 / draw.noise + spread;
+        Normal { mean: draw.mean + biases + interaction, deviation: variance.sqrt() }
     }
 }
 
 /// The row of a label in one draw: known, or distributed as the prior.
-enum Row<'a, T> {
-    Known(&'a [T], &'a Draw, usize, usize),
-    Unknown(&'a Draw, usize),
+struct Row<'a> {
+    mean: Vec<f64>,
+    bias: f64,
+    /// The covariance matrix of an unknown row, its bias being the last entry where there is one.
+    spread: Option<&'a [f64]>,
 }
 
-impl<T: Real> Row<'_, T> {
-    /// The mean and the variance of an entry.
-    fn factor(&self, column: usize, scale: f64) -> (f64, f64) {
-        match self {
-            Self::Known(row, ..) => (row[column].to_f64() * scale, 0.0),
-            Self::Unknown(draw, group) => {
-                let prior = &draw.priors[*group];
-                (prior.means[column], 1.0 / prior.precisions[column])
-            }
+impl<'a> Row<'a> {
+    fn unknown(means: &[f64], covariance: &'a [f64], rank: usize) -> Self {
+        Self {
+            mean: means[..rank].to_vec(),
+            bias: means.get(rank).copied().unwrap_or(0.0),
+            spread: Some(covariance),
         }
     }
 
-    /// The mean and the variance of the bias.
-    fn bias(&self, rank: usize) -> (f64, f64) {
-        match self {
-            Self::Known(_, draw, group, label) => {
-                (draw.biases.get(*group).map_or(0.0, |biases| f64::from(biases[*label])), 0.0)
+    /// The covariance of two entries; 0 if the row is known.
+    fn covariance(&self, i: usize, j: usize) -> f64 {
+        self.spread.map_or(0.0, |matrix| matrix[i * matrix.len().isqrt() + j])
+    }
+
+    /// The variance of `<weights, row> + bias`.
+    fn variance_along(&self, weights: &[f64]) -> f64 {
+        let Some(matrix) = self.spread else { return 0.0 };
+        let n = matrix.len().isqrt();
+        let weight = |i: usize| weights.get(i).copied().unwrap_or(1.0);
+        (0..n)
+            .map(|i| {
+                let line: f64 = (0..n).map(|j| matrix[i * n + j] * weight(j)).sum();
+                weight(i) * line
+            })
+            .sum()
+    }
+}
+
+/// The mean and the variance of a sum over pairs and of the biases: rows of different modes are
+/// independent, so each row adds its variance along the sum of its partners, and each pair of unknown rows
+/// the trace of the product of their covariances.
+fn pair_moments(rows: &[Row<'_>], kernel: &crate::model::Kernel) -> (f64, f64) {
+    let rank = rows.first().map_or(0, |row| row.mean.len());
+    let (mut mean, mut variance) = (0.0, 0.0);
+    for (a, row) in rows.iter().enumerate() {
+        let mut partners = vec![0.0; rank];
+        for (b, other) in rows.iter().enumerate().filter(|&(b, _)| b != a) {
+            let weight = 2.0 * kernel.get(a, b);
+            for (p, x) in partners.iter_mut().zip(&other.mean) {
+                *p += weight * x;
             }
-            Self::Unknown(draw, group) => {
-                let prior = &draw.priors[*group];
-                let mean = prior.means.get(rank).copied().unwrap_or(0.0);
-                (mean, prior.precisions.get(rank).map_or(0.0, |p| 1.0 / p))
+            if b < a && row.spread.is_some() && other.spread.is_some() {
+                let pairs = (0..rank).flat_map(|i| (0..rank).map(move |j| (i, j)));
+                let trace = pairs.map(|(i, j)| row.covariance(i, j) * other.covariance(i, j));
+                variance += weight * weight * trace.sum::<f64>();
+            }
+        }
+        // Every pair is counted from both of its rows.
+        mean += 0.5 * row.mean.iter().zip(&partners).map(|(x, p)| x * p).sum::<f64>();
+        variance += row.variance_along(&partners);
+    }
+    (mean, variance)
+}
+
+/// The mean and the variance of a sum of products over modes, and of the biases.
+fn product_moments(rows: &[Row<'_>], rank: usize) -> (f64, f64) {
+    let product = |l: usize| rows.iter().map(|row| row.mean[l]).product::<f64>();
+    let products: Vec<f64> = (0..rank).map(product).collect();
+    let mean = products.iter().sum();
+    if rows.iter().all(|row| row.spread.is_none()) {
+        return (mean, 0.0);
+    }
+    let mut variance = 0.0;
+    for l in 0..rank {
+        for k in 0..rank {
+            let both: f64 =
+                rows.iter().map(|row| row.mean[l] * row.mean[k] + row.covariance(l, k)).product();
+            variance += both - products[l] * products[k];
+        }
+    }
+    for (a, row) in rows.iter().enumerate() {
+        if row.spread.is_some_and(|matrix| matrix.len() > rank * rank) {
+            variance += row.covariance(rank, rank);
+            for l in 0..rank {
+                let others = rows.iter().enumerate().filter(|&(b, _)| b != a);
+                let rest: f64 = others.map(|(_, other)| other.mean[l]).product();
+                variance += 2.0 * rest * row.covariance(l, rank);
             }
         }
     }
+    (mean, variance.max(0.0))
 }
 
 /// The half-width of the interval about the mean of a mixture that has the probability `level`.
@@ -211,7 +249,10 @@ mod tests {
     }
 
     /// Two draws of a model, joined.
-    fn joined(spec: &ModelSpec) -> (ModelSpec, Parameters<f32>, Posterior<f32>) {
+    fn joined(
+        spec: &ModelSpec,
+        precisions: &dyn Fn(usize) -> Vec<f64>,
+    ) -> (ModelSpec, Parameters<f32>, Posterior<f32>) {
         let sizes = [3, 4, 2];
         let kept = (0..2)
             .map(|draw| {
@@ -224,7 +265,7 @@ mod tests {
                         (0..rows).for_each(|label| point.set_bias(group, label, label as f32));
                     }
                 }
-                let prior = GroupPrior { means: vec![0.4; n], precisions: vec![2.0; n] };
+                let prior = GroupPrior { means: vec![0.4; n], precisions: precisions(n) };
                 (point, 4.0, vec![prior; 3])
             })
             .collect();
@@ -238,7 +279,7 @@ mod tests {
             ModelSpec::cp(3, 2).with_biases(Biases::Modes),
             ModelSpec::cp(3, 2),
         ] {
-            let (wide, parameters, posterior) = joined(&spec);
+            let (wide, parameters, posterior) = joined(&spec, &|n| vec![2.0; n]);
             let predictor = Predictor::new(&wide, &parameters)
                 .with_unknown_rows(Some(posterior.unknown_rows()));
             let intervals = DrawIntervals::new(predictor, &posterior);
@@ -265,20 +306,33 @@ mod tests {
         }
     }
 
+    /// A precision matrix with correlated entries.
+    fn correlated(n: usize) -> Vec<f64> {
+        let entry = |i: usize, j: usize| if i == j { 2.0 + i as f64 } else { 0.6 };
+        (0..n * n).map(|k| entry(k / n, k % n)).collect()
+    }
+
     /// The spread that an unknown row adds, against draws of that row.
     #[test]
     fn unknown_rows_spread_as_their_prior_says() {
+        use quadfill_kernels::cholesky::factor;
         use quadfill_kernels::streams::{fill_normal, stream};
         const DRAWS: usize = 40_000;
-        for spec in [
-            ModelSpec::quadratic(Kernel::pairwise(3), 2).with_biases(Biases::Modes),
-            ModelSpec::cp(3, 2).with_biases(Biases::Modes),
-        ] {
-            let (wide, parameters, posterior) = joined(&spec);
+        let pairwise = ModelSpec::quadratic(Kernel::pairwise(3), 2).with_biases(Biases::Modes);
+        let cp = ModelSpec::cp(3, 2).with_biases(Biases::Modes);
+        let priors: [&dyn Fn(usize) -> Vec<f64>; 2] = [&|n| vec![2.0; n], &correlated];
+        for (spec, precisions) in
+            [(&pairwise, priors[0]), (&cp, priors[0]), (&pairwise, priors[1]), (&cp, priors[1])]
+        {
+            let (wide, parameters, posterior) = joined(spec, precisions);
             let intervals = DrawIntervals::new(Predictor::new(&wide, &parameters), &posterior);
             let distribution = intervals.distribution(0, &[UNKNOWN, UNKNOWN, 1]);
-            let mut point = Parameters::<f64>::zeros(&spec, &[1, 1, 1]);
-            let first = Parameters::<f32>::random(&spec, &[3, 4, 2], 1.0, 0);
+            let mut covariance = GroupPrior { means: vec![0.4; 3], precisions: precisions(3) }
+                .covariance()
+                .expect("a proper prior");
+            assert!(factor(&mut covariance, 3, 3));
+            let mut point = Parameters::<f64>::zeros(spec, &[1, 1, 1]);
+            let first = Parameters::<f32>::random(spec, &[3, 4, 2], 1.0, 0);
             for (u, &x) in point.row_mut(2, 0).iter_mut().zip(first.row(2, 1)) {
                 *u = f64::from(x);
             }
@@ -288,12 +342,16 @@ mod tests {
             for _ in 0..DRAWS {
                 let mut noise = [0.0; 7];
                 fill_normal(&mut noise, &mut rng);
-                let z = noise.map(|z| 0.4 + z / 2.0f64.sqrt());
                 for group in 0..2 {
-                    point.row_mut(group, 0).copy_from_slice(&z[3 * group..3 * group + 2]);
-                    point.set_bias(group, 0, z[3 * group + 2]);
+                    let entry = |i: usize| {
+                        let noise = &noise[3 * group..];
+                        let line = &covariance[i * 3..=i * 3 + i];
+                        0.4 + line.iter().zip(noise).map(|(l, z)| l * z).sum::<f64>()
+                    };
+                    point.row_mut(group, 0).copy_from_slice(&[entry(0), entry(1)]);
+                    point.set_bias(group, 0, entry(2));
                 }
-                let new = Predictor::new(&spec, &point).cell(&[0, 0, 0]) + 0.5 * noise[6];
+                let new = Predictor::new(spec, &point).cell(&[0, 0, 0]) + 0.5 * noise[6];
                 sum += new;
                 squares += new * new;
             }

@@ -5,7 +5,7 @@
 //! draws.mean               (draws)             the global mean
 //! draws.biases.0, ..       (draws x labels)    where there are biases
 //! draws.row_means.0, ..    (draws x columns)   prior means of the rows, the bias last
-//! draws.row_precisions.0, ..
+//! draws.row_precisions.0, ..                   independent columns, or (draws x columns x columns)
 //! ```
 
 use safetensors::tensor::SafeTensors;
@@ -46,6 +46,7 @@ pub(super) fn collect(draws: &[Draw]) -> Vec<(String, Tensor)> {
         let means = draws.iter().flat_map(|draw| &draw.priors[group].means);
         tensors.push((means_name(group), Tensor::new(shape.clone(), means)));
         let precisions = draws.iter().flat_map(|draw| &draw.priors[group].precisions);
+        let shape = if prior.is_diagonal() { shape } else { vec![count, prior.len(), prior.len()] };
         tensors.push((precisions_name(group), Tensor::new(shape, precisions)));
     }
     tensors
@@ -75,15 +76,23 @@ pub(super) fn read(
             }
         }
         let means = vector(file, &means_name(group), &[count, unknowns])?;
-        let precisions = vector(file, &precisions_name(group), &[count, unknowns])?;
-        let lines = means.chunks(unknowns).zip(precisions.chunks(unknowns));
+        let name = precisions_name(group);
+        let is_full = file.tensor(&name).is_ok_and(|tensor| tensor.shape().len() == 3);
+        let (shape, each) = if is_full {
+            (vec![count, unknowns, unknowns], unknowns * unknowns)
+        } else {
+            (vec![count, unknowns], unknowns)
+        };
+        let precisions = vector(file, &name, &shape)?;
+        let lines = means.chunks(unknowns).zip(precisions.chunks(each));
         for (draw, (means, precisions)) in draws.iter_mut().zip(lines) {
             let prior = GroupPrior { means: means.to_vec(), precisions: precisions.to_vec() };
             draw.priors.push(prior);
         }
     }
-    let precisions = draws.iter().flat_map(|draw| draw.priors.iter().flat_map(|p| &p.precisions));
-    if draws.iter().map(|draw| &draw.noise).chain(precisions).any(|&p| p <= 0.0) {
+    let mut priors = draws.iter().flat_map(|draw| &draw.priors);
+    let is_proper = |prior: &GroupPrior| prior.covariance().is_some();
+    if draws.iter().any(|draw| draw.noise <= 0.0) || !priors.all(is_proper) {
         return Err(format!("a draw has a precision that is not above zero: {DAMAGED}"));
     }
     Ok(draws)

@@ -9,16 +9,60 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Biases, Interaction, ModelSpec, Parameters};
-use quadfill_kernels::Real;
+use quadfill_kernels::{Real, cholesky};
 
-/// The prior of the rows of a factor matrix: every entry is normal about the mean of its column; the
-/// bias, where there is one, is the last column.
+/// The prior of the rows of a factor matrix: a row is normal about the means of the columns; the bias,
+/// where there is one, is the last entry.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct GroupPrior {
     /// The means.
     pub means: Vec<f64>,
-    /// The precisions: one over the variances.
+    /// The precisions, one over the variances, of independent entries; or a whole precision matrix, row
+    /// by row.
     pub precisions: Vec<f64>,
+}
+
+impl GroupPrior {
+    /// The number of entries of a row.
+    pub fn len(&self) -> usize {
+        self.means.len()
+    }
+
+    /// Whether a row has no entries.
+    pub fn is_empty(&self) -> bool {
+        self.means.is_empty()
+    }
+
+    /// Whether the entries of a row are independent.
+    pub fn is_diagonal(&self) -> bool {
+        self.precisions.len() == self.means.len()
+    }
+
+    /// An entry of the diagonal of the precision matrix.
+    pub(crate) fn diagonal(&self, j: usize) -> f64 {
+        self.precisions[if self.is_diagonal() { j } else { j * self.len() + j }]
+    }
+
+    /// The covariance matrix of a row, row by row, or `None` if the precisions have none.
+    pub(crate) fn covariance(&self) -> Option<Vec<f64>> {
+        let n = self.len();
+        let mut covariance = vec![0.0; n * n];
+        if self.is_diagonal() {
+            for (j, precision) in self.precisions.iter().enumerate() {
+                covariance[j * n + j] = 1.0 / precision;
+            }
+            return self.precisions.iter().all(|&p| p > 0.0).then_some(covariance);
+        }
+        let mut factor = self.precisions.clone();
+        if factor.len() != n * n || !cholesky::factor(&mut factor, n, n) {
+            return None;
+        }
+        for (j, column) in covariance.chunks_exact_mut(n).enumerate() {
+            column[j] = 1.0;
+            cholesky::solve_factored(&factor, n, n, column);
+        }
+        Some(covariance)
+    }
 }
 
 /// A draw without its factors.

@@ -25,6 +25,8 @@ pub(crate) enum Precision<'a> {
     },
     /// One number for each entry.
     Diagonal(&'a [f64]),
+    /// The whole matrix, row by row.
+    Full(&'a [f64]),
 }
 
 impl RowPrior<'_> {
@@ -40,6 +42,18 @@ impl RowPrior<'_> {
                 }
             }
             Precision::Diagonal(diagonal) => diagonal[j],
+            Precision::Full(matrix) => matrix[j * matrix.len().isqrt() + j],
+        }
+    }
+
+    /// Entry `j` of the product `P v`.
+    #[inline]
+    pub(crate) fn product(&self, j: usize, v: &[f64]) -> f64 {
+        match self.precision {
+            Precision::Full(matrix) => {
+                matrix[j * v.len()..][..v.len()].iter().zip(v).map(|(p, v)| p * v).sum()
+            }
+            _ => self.precision(j) * v[j],
         }
     }
 
@@ -71,6 +85,19 @@ impl RowPrior<'_> {
         system: &mut [f64],
         n: usize,
     ) {
+        if let Precision::Full(matrix) = self.precision {
+            for (j, entry) in row.enumerate() {
+                let excess = scale * self.excess(j, entry);
+                let line = &matrix[j * n..][..n];
+                for (s, p) in system[j * (n + 1)..][..n].iter_mut().zip(line) {
+                    *s += scale * p;
+                }
+                for (s, p) in system[n * (n + 1)..][..n].iter_mut().zip(line) {
+                    *s -= excess * p;
+                }
+            }
+            return;
+        }
         for (j, entry) in row.enumerate() {
             let precision = scale * self.precision(j);
             system[j * (n + 1) + j] += precision;
@@ -97,6 +124,24 @@ mod tests {
             let slope = (prior.value(j, row[j] + h) - prior.value(j, row[j] - h)) / (2.0 * h);
             assert!((slope - prior.gradient(j, row[j])).abs() < 1e-6 * slope.abs());
         }
+    }
+
+    #[test]
+    fn a_full_matrix_leads_to_the_mean_too() {
+        let mean = [0.5, -1.0];
+        let matrix = [2.0, 0.7, 0.7, 1.5];
+        let prior = RowPrior { mean: Some(&mean), precision: Precision::Full(&matrix) };
+        let row = [1.5, 4.0];
+        let mut system = [0.0; 9];
+        prior.add_to_system(3.0, row.into_iter(), &mut system, 2);
+        // The step to the mean solves the equations.
+        let step = [mean[0] - row[0], mean[1] - row[1]];
+        for j in 0..2 {
+            let left = system[j * 3] * step[0] + system[j * 3 + 1] * step[1];
+            assert!((left - system[6 + j]).abs() < 1e-12, "{system:?}");
+            assert!((prior.product(j, &step) * 3.0 - system[6 + j]).abs() < 1e-12);
+        }
+        assert_eq!((prior.precision(0), prior.precision(1)), (2.0, 1.5));
     }
 
     #[test]

@@ -45,7 +45,7 @@ pub use fit::COMPILED;
 pub(crate) use fit::fit_from;
 pub use fit::{Fit, fit, resume};
 pub use gauss_newton::GaussNewton;
-pub use gibbs::Sampling;
+pub use gibbs::{NoisePrior, RowPriorKind, Sampling};
 pub use gradient::GradientDescent;
 pub use lbfgs::Lbfgs;
 pub use learned::{kernel_step, learned_sweep};

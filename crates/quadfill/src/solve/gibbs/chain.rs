@@ -50,7 +50,8 @@ impl Chain {
         let layout = parameters.layout();
         let (mut sum, mut count) = (0.0, 0.0);
         for (prior, &rows) in self.priors.iter().zip(layout.rows()) {
-            sum += rows as f64 * prior.precisions[..layout.rank()].iter().sum::<f64>();
+            let diagonal = (0..layout.rank()).map(|j| prior.diagonal(j));
+            sum += rows as f64 * diagonal.sum::<f64>();
             count += (rows * layout.rank()) as f64;
         }
         sum / (count * self.noise * observations)

@@ -24,9 +24,14 @@
 //! with `L = diag(lambda)` and `z` standard normal: one Cholesky factorization and both its triangular
 //! solves as in ALS, with `z` added between them ([`draw_lanes`]).
 //!
-//! Precisions are one per column and not a full Wishart matrix: that costs next to nothing, lets
-//! columns that the data do not need shrink on their own, and the few columns of a mode with few labels
-//! (weeks, say) could not determine a full matrix anyway.
+//! With [`RowPriorKind::Wishart`] rows have a whole precision matrix per mode in place of `L`, from a
+//! normal-Wishart distribution with `n` degrees of freedom and the same units on the diagonal of its
+//! inverse scale (`n` entries to a row, the bias being the last). That is better where columns are
+//! correlated, which those of CP are; one matrix is factored per mode and sweep.
+//!
+//! [`NoisePrior`] adds to the prior of `tau`: `share * m` observations with residuals of a known root
+//! mean square. Without it, few observations can be fitted almost exactly, `tau` grows from sweep to sweep
+//! and the draws follow the noise.
 //!
 //! [`draw_lanes`]: quadfill_kernels::cholesky::draw_lanes
 
@@ -37,9 +42,10 @@ mod sampler;
 mod settings;
 #[cfg(test)]
 mod tests;
+mod wishart;
 
 pub use chain::{Chain, SweepId, sweep};
 pub use prior::HyperPrior;
 pub(super) use sampler::{SamplerState, run, start};
-pub use settings::Sampling;
+pub use settings::{NoisePrior, RowPriorKind, Sampling};
 pub(super) use settings::{check, check_size};

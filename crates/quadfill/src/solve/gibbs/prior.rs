@@ -2,6 +2,8 @@
 
 use rand_chacha::ChaCha8Rng;
 
+use super::settings::{NoisePrior, RowPriorKind};
+use super::wishart::{self, RowSums};
 use crate::model::{GroupPrior, Interaction, Parameters};
 use crate::objective::Objective;
 use quadfill_kernels::{Real, streams};
@@ -24,6 +26,10 @@ pub struct HyperPrior {
     pub count: f64,
     /// The sum of all weights.
     pub weight: f64,
+    /// The kind of prior that rows have.
+    pub rows: RowPriorKind,
+    /// What is known about the noise beforehand.
+    pub noise: Option<NoisePrior>,
 }
 
 impl HyperPrior {
@@ -44,13 +50,24 @@ impl HyperPrior {
             Interaction::Cp => share.powf(2.0 / spec.modes() as f64),
             Interaction::Quadratic(_) => share / spec.modes() as f64,
         };
-        Self { mean, variance, unit, count, weight }
+        let (rows, noise) = (RowPriorKind::Diagonal, None);
+        Self { mean, variance, unit, count, weight, rows, noise }
+    }
+
+    /// The same with other priors of rows and noise.
+    #[must_use]
+    pub fn with_priors(self, rows: RowPriorKind, noise: Option<NoisePrior>) -> Self {
+        Self { rows, noise, ..self }
     }
 
     /// The precision of the noise given the weighted squares of all residuals.
     pub(super) fn draw_noise(&self, squares: f64, rng: &mut ChaCha8Rng) -> f64 {
-        let rate = NOISE_SHARE * self.variance + squares.max(0.0);
-        draw_precision(self.count, rate, rng)
+        let squares = NOISE_SHARE * self.variance + squares.max(0.0);
+        let (count, known) = self.noise.map_or((0.0, 0.0), |noise| {
+            let count = noise.share * self.count;
+            (count, count * noise.rmse * noise.rmse)
+        });
+        draw_precision(self.count + count, squares + known, rng)
     }
 
     /// The global mean given the weighted sum of all residuals, taken at `mean`.
@@ -64,6 +81,47 @@ impl HyperPrior {
 
     /// The prior of the rows of a factor matrix, given the rows.
     pub(crate) fn draw_prior<T: Real>(
+        &self,
+        parameters: &Parameters<T>,
+        group: usize,
+        rng: &mut ChaCha8Rng,
+    ) -> GroupPrior {
+        match self.rows {
+            RowPriorKind::Diagonal => self.draw_diagonal(parameters, group, rng),
+            RowPriorKind::Wishart => self.draw_full(parameters, group, rng),
+        }
+    }
+
+    /// The square that an entry of a row is expected to have: of the bias, that of the data.
+    fn entry_unit(&self, j: usize, rank: usize) -> f64 {
+        if j < rank { self.unit } else { self.variance }
+    }
+
+    /// A mean and a whole precision matrix.
+    fn draw_full<T: Real>(
+        &self,
+        parameters: &Parameters<T>,
+        group: usize,
+        rng: &mut ChaCha8Rng,
+    ) -> GroupPrior {
+        let (rank, n) = (parameters.layout().rank(), parameters.layout().row_unknowns());
+        let mut sums = RowSums::new(n);
+        let mut row = vec![0.0; n];
+        for label in 0..parameters.layout().rows()[group] {
+            for (x, u) in row.iter_mut().zip(parameters.row(group, label)) {
+                *x = u.to_f64();
+            }
+            if n > rank {
+                row[rank] = parameters.bias(group, label).to_f64();
+            }
+            sums.add(&row);
+        }
+        let scale: Vec<f64> = (0..n).map(|j| self.entry_unit(j, rank)).collect();
+        wishart::draw(&sums, &scale, MEAN_COUNT, rng)
+    }
+
+    /// One mean and one precision for each entry.
+    fn draw_diagonal<T: Real>(
         &self,
         parameters: &Parameters<T>,
         group: usize,
@@ -85,7 +143,7 @@ impl HyperPrior {
         let count = rows as f64;
         let mut prior = GroupPrior { means: vec![0.0; n], precisions: vec![0.0; n] };
         for j in 0..n {
-            let unit = if j < rank { self.unit } else { self.variance };
+            let unit = self.entry_unit(j, rank);
             let total = MEAN_COUNT + count;
             // The squares about the mean, and the squared distance of the mean from zero.
             let spread = (squares[j] - sums[j] * sums[j] / total).max(0.0);

@@ -37,7 +37,12 @@ impl<T: Real> RowDistribution<'_, T> {
         // In units of the noise, as the equations are.
         let precisions: Vec<f64> = self.prior.precisions.iter().map(|p| p / self.noise).collect();
         let mean = Some(self.prior.means.as_slice());
-        let prior = RowPrior { mean, precision: Precision::Diagonal(&precisions) };
+        let precision = if self.prior.is_diagonal() {
+            Precision::Diagonal(&precisions)
+        } else {
+            Precision::Full(&precisions)
+        };
+        let prior = RowPrior { mean, precision };
         let (step, units) =
             solve_rows(objective, self.parameters, self.group, |batch, total: &mut Residuals| {
                 let count = batch.rows.len();
@@ -89,16 +94,19 @@ impl<T: Real> RowDistribution<'_, T> {
     ) -> Residuals {
         let n = step.len();
         let rank = self.parameters.layout().rank();
+        let excess: Vec<f64> =
+            self.entries(row).enumerate().map(|(i, entry)| prior.excess(i, entry)).collect();
         let mut after = Residuals::default();
-        for ((i, d), entry) in step.iter().enumerate().zip(self.entries(row)) {
+        for (i, d) in step.iter().enumerate() {
             let line = &system[i * (n + 1)..][..=i];
             let before: f64 = line[..i].iter().zip(step).map(|(g, d)| g * d).sum();
-            let precision = prior.precision(i);
-            let rhs = system[n * (n + 1) + i] + precision * prior.excess(i, entry);
-            let own = line[i] - precision;
-            after.squares += d * (2.0 * before + own * d - 2.0 * rhs);
+            let rhs = system[n * (n + 1) + i];
+            let of_prior = prior.product(i, step);
+            after.squares +=
+                d * (2.0 * before + line[i] * d - 2.0 * rhs) - of_prior * (d + 2.0 * excess[i]);
             if i == rank {
-                after.sum = rhs - before - own * d;
+                let pull = prior.product(i, &excess);
+                after.sum = rhs + pull - (before + line[i] * d - of_prior);
             }
         }
         after

@@ -59,7 +59,9 @@ impl<P> SamplerState<P> {
         let has_all = |chain: &Chain| {
             chain.priors.len() == self.spec.group_count()
                 && chain.priors.iter().all(|prior| {
-                    prior.means.len() == unknowns && prior.precisions.len() == unknowns
+                    let precisions = prior.precisions.len();
+                    prior.len() == unknowns
+                        && (precisions == unknowns || precisions == unknowns * unknowns)
                 })
         };
         let mut chains = self.chains.iter().chain(&self.kept);
@@ -186,7 +188,7 @@ pub(in crate::solve) fn run<T: Real>(
     let sampler = Sampler {
         burn_in: sampling.burn_in,
         every: sampling.every(&state.spec, &session.problem.data().sizes()),
-        hyper: HyperPrior::new(&objective),
+        hyper: HyperPrior::new(&objective).with_priors(sampling.prior, sampling.noise),
         seed: config.seed,
         cells: &cells,
     };

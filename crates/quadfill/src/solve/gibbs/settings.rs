@@ -27,7 +27,7 @@ const MAX_CHAINS: usize = 1024;
 /// assert_eq!(sampling.kept(&spec, &[70_000, 10_000]), 50);
 /// assert_eq!(sampling.kept(&spec, &[100, 100]), 300);
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Sampling {
     /// Sweeps at the beginning of every chain that are discarded.
     pub burn_in: usize,
@@ -37,11 +37,56 @@ pub struct Sampling {
     pub thin: Option<usize>,
     /// The number of chains, each with its own random numbers and its own start.
     pub chains: usize,
+    /// The prior of rows.
+    #[serde(default)]
+    pub prior: RowPriorKind,
+    /// What is known about the noise beforehand, or `None` to learn it from the residuals alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub noise: Option<NoisePrior>,
+}
+
+/// The prior of the rows of a factor matrix.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RowPriorKind {
+    /// Independent entries: a mean and a precision for each column.
+    #[default]
+    Diagonal,
+    /// A mean and a whole precision matrix, drawn from a normal-Wishart distribution. For CP this is
+    /// the sampler of the centred model.
+    Wishart,
+}
+
+/// What is known about the noise beforehand: as much as from `share` times the number of observations,
+/// with residuals of this root mean square.
+///
+/// With few observations the draws can fit them almost exactly, and a noise that is learned from their
+/// residuals vanishes. Where the error on held-out data is known, that is an upper bound on the noise:
+/// with a share of 1 the drawn noise cannot fall far below its `1 / sqrt(2)`.
+///
+/// ```
+/// use quadfill::solve::{NoisePrior, Sampling};
+/// let sampling = Sampling { noise: Some(NoisePrior { rmse: 0.9, share: 1.0 }), ..Sampling::default() };
+/// assert!(sampling.noise.is_some());
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct NoisePrior {
+    /// The root mean square, in the unit of the data.
+    pub rmse: f64,
+    /// The number of observations that it counts as, over that of the data.
+    pub share: f64,
 }
 
 impl Default for Sampling {
     fn default() -> Self {
-        Self { burn_in: 100, samples: 300, thin: None, chains: 1 }
+        Self {
+            burn_in: 100,
+            samples: 300,
+            thin: None,
+            chains: 1,
+            prior: RowPriorKind::Diagonal,
+            noise: None,
+        }
     }
 }
 
@@ -92,6 +137,14 @@ pub(in crate::solve) fn check(config: &FitConfig, sampling: Sampling) -> Result<
     }
     if sampling.samples == 0 || sampling.chains == 0 || sampling.thin == Some(0) {
         return bad("`samples`, `chains` and `thin` must be at least 1");
+    }
+    if let Some(NoisePrior { rmse, share }) = sampling.noise
+        && !(rmse.is_finite() && rmse > 0.0 && share.is_finite() && share >= 0.0)
+    {
+        return Err(Error::setting(format!(
+            "`noise_prior` is {rmse} with a share of {share}: the error must be above 0, and the share \
+             not below 0"
+        )));
     }
     if sampling.chains > MAX_CHAINS {
         return bad("`chains` must be at most 1024: take more `samples` instead");

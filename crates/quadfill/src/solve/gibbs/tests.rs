@@ -2,6 +2,7 @@
 
 use super::chain::{Chain, SweepId, draw_rows, sweep};
 use super::prior::HyperPrior;
+use super::settings::{NoisePrior, RowPriorKind};
 use crate::model::{Biases, GroupPrior, Kernel, ModelSpec, Parameters};
 use crate::objective::{Objective, PenaltyScale};
 use crate::observations::{Labels, Mode, Observations, OnDuplicate};
@@ -41,13 +42,25 @@ fn specs() -> [ModelSpec; 3] {
     ]
 }
 
-fn chain(spec: &ModelSpec) -> Chain {
+fn chain(spec: &ModelSpec, kind: RowPriorKind) -> Chain {
     let n = spec.rank + usize::from(spec.biases == Biases::Modes);
+    let own = |j: usize| 0.7 + j as f64;
     let prior = |group: usize| GroupPrior {
         means: (0..n).map(|j| 0.3 * j as f64 - 0.2 * group as f64).collect(),
-        precisions: (0..n).map(|j| 0.7 + j as f64).collect(),
+        precisions: match kind {
+            RowPriorKind::Diagonal => (0..n).map(own).collect(),
+            RowPriorKind::Wishart => {
+                (0..n * n).map(|k| if k % (n + 1) == 0 { own(k / n) } else { -0.2 }).collect()
+            }
+        },
     };
     Chain { noise: 2.5, priors: (0..3).map(prior).collect() }
+}
+
+/// Every model with every kind of prior.
+fn cases() -> impl Iterator<Item = (ModelSpec, RowPriorKind)> {
+    let kinds = [RowPriorKind::Diagonal, RowPriorKind::Wishart];
+    specs().into_iter().flat_map(move |spec| kinds.map(|kind| (spec.clone(), kind)))
 }
 
 /// The exact distribution of a row given everything else: its mean and the inverse of its precision matrix.
@@ -62,9 +75,16 @@ fn exact(
     let n = prior.means.len();
     let mut matrix = vec![0.0; n * n];
     let mut rhs = vec![0.0; n];
-    for j in 0..n {
-        matrix[j * n + j] = prior.precisions[j];
-        rhs[j] = prior.precisions[j] * prior.means[j];
+    for i in 0..n {
+        for j in 0..n {
+            let precision = match prior.is_diagonal() {
+                true if i == j => prior.precisions[j],
+                true => 0.0,
+                false => prior.precisions[i * n + j],
+            };
+            matrix[i * n + j] = precision;
+            rhs[i] += precision * prior.means[j];
+        }
     }
     views.all().for_each(|cell, value, weight| {
         if cell[0] as usize != row {
@@ -102,9 +122,9 @@ fn exact(
 fn rows_have_the_mean_and_covariance_of_their_exact_distribution() {
     const DRAWS: usize = 6000;
     let views = views();
-    for spec in specs() {
+    for (spec, kind) in cases() {
         let objective = Objective::new(&views, &spec, 0.0, PenaltyScale::Uniform);
-        let chain = chain(&spec);
+        let chain = chain(&spec, kind);
         let mut parameters = Parameters::<f64>::random(&spec, &SIZES, 1.0, 4);
         let n = parameters.layout().row_unknowns();
         let mut sums = vec![vec![0.0; n]; SIZES[0]];
@@ -146,12 +166,12 @@ fn rows_have_the_mean_and_covariance_of_their_exact_distribution() {
 #[test]
 fn residuals_after_a_draw_are_those_of_the_new_point() {
     let views = views();
-    for spec in specs() {
+    for (spec, kind) in cases() {
         let objective = Objective::new(&views, &spec, 0.0, PenaltyScale::Uniform);
         let mut parameters = Parameters::<f64>::random(&spec, &SIZES, 1.0, 4);
         for group in 0..3 {
             let id = SweepId { chain: 0, sweep: 0 };
-            let chain = chain(&spec);
+            let chain = chain(&spec, kind);
             let found = draw_rows(&objective, &mut parameters, &chain, group, 9, id);
             let squares = objective.data_value(&parameters) * objective.observations();
             assert!((found.squares / squares - 1.0).abs() < 1e-10);
@@ -186,7 +206,15 @@ fn assert_uniform(ranks: &[usize], bins: usize, what: &str) {
 fn hyper_parameters_are_calibrated() {
     const TRIALS: usize = 1500;
     const BINS: usize = 8;
-    let hyper = HyperPrior { mean: 1.0, variance: 4.0, unit: 0.3, count: 6.0, weight: 7.5 };
+    let hyper = HyperPrior {
+        mean: 1.0,
+        variance: 4.0,
+        unit: 0.3,
+        count: 6.0,
+        weight: 7.5,
+        rows: RowPriorKind::Diagonal,
+        noise: None,
+    };
     let spec = ModelSpec::quadratic(Kernel::pairwise(2), 1).with_biases(Biases::Modes);
     let mut rng = stream(5, 2, 0);
     let mut ranks: [Vec<usize>; 6] = Default::default();
@@ -244,6 +272,26 @@ fn hyper_parameters_are_calibrated() {
     for (ranks, name) in ranks.iter().zip(names) {
         assert_uniform(ranks, BINS, name);
     }
+}
+
+/// Known residuals count as observations: with as many of them as data, a noise that vanishes from the
+/// data's own residuals has the precision 2 / rmse^2.
+#[test]
+fn a_prior_of_the_noise_keeps_it_from_vanishing() {
+    let noise = Some(NoisePrior { rmse: 0.5, share: 1.0 });
+    let hyper = HyperPrior {
+        mean: 0.0,
+        variance: 1.0,
+        unit: 1.0,
+        count: 1e6,
+        weight: 1e6,
+        rows: RowPriorKind::Diagonal,
+        noise,
+    };
+    let mut rng = stream(5, 3, 0);
+    assert!((hyper.draw_noise(0.0, &mut rng) / 8.0 - 1.0).abs() < 0.02);
+    // Residuals of the same size leave it where it is.
+    assert!((hyper.draw_noise(0.25e6, &mut rng) / 4.0 - 1.0).abs() < 0.02);
 }
 
 #[test]
