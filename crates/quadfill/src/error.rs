@@ -281,6 +281,14 @@ settings! {
     Chains = "chains",
     /// The thinning interval of the draws.
     Thin = "thin",
+    /// The prior of rows.
+    Prior = "prior",
+    /// What is known about the noise beforehand.
+    NoisePrior = "noise_prior",
+    /// How much is computed to choose a model.
+    Effort = "effort",
+    /// Whether draws are kept.
+    KeepDraws = "keep_draws",
     /// Whether a fit resumes from a checkpoint.
     Resume = "resume",
     /// Test data.

@@ -1,7 +1,8 @@
-//! `--burn-in`, `--samples`, `--thin`, `--chains`: how the posterior is sampled.
+//! `--burn-in`, `--samples`, `--thin`, `--chains`, `--prior`, `--noise-prior`: how the posterior is
+//! sampled.
 
-use clap::Args;
-use quadfill::solve::Sampling;
+use clap::{Args, ValueEnum};
+use quadfill::solve::{NoisePrior, RowPriorKind, Sampling};
 
 use super::values;
 
@@ -21,6 +22,20 @@ pub(super) struct SamplingFlags {
     /// Number of chains, each with its own start and random numbers; 1 by default
     #[arg(long, value_name = "N", value_parser = values::count, allow_negative_numbers = true, hide_short_help = true)]
     chains: Option<usize>,
+    /// The prior of rows: columns that are independent, or correlated
+    #[arg(long, value_name = "WHICH", value_enum, hide_short_help = true)]
+    prior: Option<PriorName>,
+    /// The error on held-out data, if it is known: keeps the noise from vanishing where data are few
+    #[arg(long, value_name = "RMSE", value_parser = values::real, allow_negative_numbers = true, hide_short_help = true)]
+    noise_prior: Option<f64>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum PriorName {
+    /// A mean and a precision for each column
+    Diagonal,
+    /// A mean and a whole precision matrix
+    Wishart,
 }
 
 impl SamplingFlags {
@@ -31,19 +46,25 @@ impl SamplingFlags {
             samples: self.samples.unwrap_or(by_default.samples),
             thin: self.thin,
             chains: self.chains.unwrap_or(by_default.chains),
-            ..by_default
+            prior: match self.prior {
+                Some(PriorName::Wishart) => RowPriorKind::Wishart,
+                Some(PriorName::Diagonal) | None => RowPriorKind::Diagonal,
+            },
+            noise: self.noise_prior.map(|rmse| NoisePrior { rmse, share: 1.0 }),
         }
     }
 
     /// The first of these flags that was given; they are for the sampler only.
     pub(super) fn given(&self) -> Option<&'static str> {
         [
-            (self.burn_in, "--burn-in"),
-            (self.samples, "--samples"),
-            (self.thin, "--thin"),
-            (self.chains, "--chains"),
+            (self.burn_in.is_some(), "--burn-in"),
+            (self.samples.is_some(), "--samples"),
+            (self.thin.is_some(), "--thin"),
+            (self.chains.is_some(), "--chains"),
+            (self.prior.is_some(), "--prior"),
+            (self.noise_prior.is_some(), "--noise-prior"),
         ]
         .into_iter()
-        .find_map(|(given, flag)| given.map(|_| flag))
+        .find_map(|(is_given, flag)| is_given.then_some(flag))
     }
 }

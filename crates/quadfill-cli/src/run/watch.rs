@@ -151,6 +151,7 @@ fn stage_name(stage: Stage) -> &'static str {
         Stage::Refit => "all data",
         Stage::Solve => "solve",
         Stage::Staircase => "add columns",
+        Stage::Race(_) => "compare models",
         Stage::Sample => "draw",
     }
 }

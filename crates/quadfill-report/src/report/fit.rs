@@ -206,6 +206,7 @@ fn stage_name(stage: Stage) -> String {
         Stage::Refit => "all data".to_owned(),
         Stage::Solve => "at a fixed penalty".to_owned(),
         Stage::Staircase => "adding columns".to_owned(),
+        Stage::Race(number) => format!("heat {}", number + 1),
         Stage::Sample => "sampling".to_owned(),
     }
 }

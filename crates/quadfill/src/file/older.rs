@@ -131,6 +131,7 @@ impl OldDescription {
             path: notes.path,
             certificate: notes.certificate,
             sdp: None,
+            race: None,
             draws: notes.draws,
         };
         let source = Source { value: notes.value, positions: notes.places };
@@ -143,7 +144,7 @@ impl OldConfig {
         let given = FitConfig::for_spec(&self.model);
         FitConfig {
             model: match self.kernel {
-                OldKernel::Given => given.model,
+                OldKernel::Given => given.model.clone(),
                 OldKernel::Learned => ModelKind::Learned,
             },
             rank: match self.rank {
@@ -151,7 +152,7 @@ impl OldConfig {
                 OldRank::Auto => Rank::Auto { max: Some(self.model.rank) },
             },
             biases: self.offsets.into(),
-            ties: given.ties,
+            ties: given.ties.clone(),
             solver: match self.solver {
                 OldSolver::Path => Solver::Path,
                 OldSolver::Als => Solver::Als,
@@ -174,6 +175,7 @@ impl OldConfig {
             seed: self.seed,
             precision: Choice::Auto,
             certify: self.certify,
+            ..given
         }
     }
 }

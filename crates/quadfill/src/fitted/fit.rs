@@ -140,6 +140,7 @@ impl About {
                 path: fit.path,
                 certificate: fit.certificate,
                 sdp: fit.sdp,
+                race: fit.race,
                 draws: posterior.as_ref().map(|posterior| posterior.draws().len()),
             },
             numbers: T::numbers(Fitted { parameters, posterior }),

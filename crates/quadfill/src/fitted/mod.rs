@@ -12,7 +12,9 @@ use crate::certify::Certificate;
 use crate::error::{Error, Result};
 use crate::model::{ModelKind, ModelSpec, Parameters, Posterior, Predictor, UNKNOWN};
 use crate::observations::{Mode, Source};
-use crate::solve::{FitConfig, PathPoint, Precision, SdpReport, Status, null_is_infinite};
+use crate::solve::{
+    FitConfig, PathPoint, Precision, RaceReport, SdpReport, Status, null_is_infinite,
+};
 use quadfill_kernels::Real;
 
 /// A fitted model with everything that is needed to use it.
@@ -109,6 +111,9 @@ pub struct FitSummary {
     /// How the convex program was solved, where there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sdp: Option<SdpReport>,
+    /// How the model was chosen, where several were raced.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub race: Option<RaceReport>,
     /// The number of draws that the model is the mean of, if it was sampled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub draws: Option<usize>,

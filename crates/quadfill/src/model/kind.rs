@@ -21,8 +21,10 @@ use crate::error::{Error, Result};
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ModelKind {
-    /// The inner products of all pairs of rows.
+    /// Chosen on held-out data; where that is not done, pairwise.
     #[default]
+    Auto,
+    /// The inner products of all pairs of rows.
     Pairwise,
     /// The squared distance of the last row to the sum of the others.
     Transe,
@@ -79,7 +81,12 @@ impl ModelKind {
         match self {
             Self::Transe | Self::Norms => true,
             Self::Kernel(kernel) => kernel.has_diagonal(),
-            Self::Pairwise | Self::Matrix | Self::Pairs(_) | Self::Learned | Self::Cp => false,
+            Self::Auto
+            | Self::Pairwise
+            | Self::Matrix
+            | Self::Pairs(_)
+            | Self::Learned
+            | Self::Cp => false,
         }
     }
 
@@ -88,7 +95,7 @@ impl ModelKind {
     pub fn interaction(&self, modes: usize) -> Result<Interaction> {
         Ok(Interaction::Quadratic(match self {
             Self::Cp => return Ok(Interaction::Cp),
-            Self::Pairwise | Self::Learned => Kernel::pairwise(modes),
+            Self::Auto | Self::Pairwise | Self::Learned => Kernel::pairwise(modes),
             Self::Transe => Kernel::transe(modes),
             Self::Norms => Kernel::norms(modes),
             Self::Matrix => Kernel::matrix(modes),
@@ -110,6 +117,7 @@ impl FromStr for ModelKind {
 
     fn from_str(name: &str) -> Result<Self> {
         Ok(match name {
+            "auto" => Self::Auto,
             "pairwise" => Self::Pairwise,
             "transe" => Self::Transe,
             "norms" => Self::Norms,
@@ -141,6 +149,7 @@ fn parse_pair(text: &str) -> Result<(usize, usize)> {
 impl fmt::Display for ModelKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            Self::Auto => "auto",
             Self::Pairwise => "pairwise",
             Self::Transe => "transe",
             Self::Norms => "norms",

@@ -89,12 +89,12 @@ impl<'a, T: Real> Predictor<'a, T> {
                     sum
                 }
                 Interaction::Cp => {
-                    let rows: Option<Vec<&[T]>> = (0..labels.len()).map(row).collect();
-                    rows.map_or(0.0, |rows| {
-                        (0..self.spec.rank)
-                            .map(|l| rows.iter().map(|row| row[l].to_f64()).product::<f64>())
-                            .sum()
-                    })
+                    let mut rows: [&[T]; 8] = [&[]; 8];
+                    for mode in 0..labels.len() {
+                        let Some(row) = row(mode) else { return prediction };
+                        rows[mode] = row;
+                    }
+                    column_products(&rows[..labels.len()])
                 }
             }
     }
@@ -132,6 +132,18 @@ impl<'a, T: Real> Predictor<'a, T> {
             })
             .collect()
     }
+}
+
+/// The sum over columns of the products over rows.
+fn column_products<T: Real>(rows: &[&[T]]) -> f64 {
+    let [first, rest @ ..] = rows else { return 0.0 };
+    if let [second, third] = rest {
+        // By far the most frequent case.
+        let columns = first.iter().zip(*second).zip(*third);
+        return columns.map(|((x, y), z)| x.to_f64() * y.to_f64() * z.to_f64()).sum();
+    }
+    let product = |l: usize| rest.iter().map(|row| row[l].to_f64()).product::<f64>();
+    first.iter().enumerate().map(|(l, x)| x.to_f64() * product(l)).sum()
 }
 
 pub(crate) fn inner<T: Real>(x: &[T], y: &[T]) -> f64 {

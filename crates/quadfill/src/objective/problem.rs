@@ -55,6 +55,8 @@ pub struct Problem<T: Real> {
     terms: Terms,
     /// `C` for a penalty of 1.
     perturbation: Option<Arc<Perturbation>>,
+    /// What decides which cells are held out, where some are.
+    hash: Option<CellHash>,
 }
 
 impl<T: Real> Problem<T> {
@@ -80,11 +82,11 @@ impl<T: Real> Problem<T> {
         let perturbation = terms.perturbation.map(|seed| Perturbation::random(rows, 1.0, seed));
         let hash = hold_out.map(|hold_out| CellHash::new(data.modes(), hold_out.seed));
         let mut views = Views::new(data);
-        if let (Some(hold_out), Some(hash)) = (hold_out, hash) {
-            views.hold_out(hold_out.share, &hash);
+        if let (Some(hold_out), Some(hash)) = (hold_out, &hash) {
+            views.hold_out(hold_out.share, hash);
         }
         let perturbation = perturbation.transpose()?.map(Arc::new);
-        Ok(Self { views, terms: *terms, perturbation })
+        Ok(Self { views, terms: *terms, perturbation, hash })
     }
 
     /// All data.
@@ -95,6 +97,17 @@ impl<T: Real> Problem<T> {
     /// The training data: what is not held out.
     pub fn training(&self) -> Selection<'_, T> {
         self.views.training()
+    }
+
+    /// What is held out.
+    pub(crate) fn held_out(&self) -> Selection<'_, T> {
+        self.views.held_out()
+    }
+
+    /// Whether a held-out cell is among the third that nothing is chosen on.
+    pub(crate) fn is_told(&self, cell: &[u32]) -> bool {
+        // Which cells are held out depends on the leading bits.
+        self.hash.as_ref().is_some_and(|hash| (hash.cell(cell) & 0xffff) % 3 == 0)
     }
 
     /// The objective on all data.

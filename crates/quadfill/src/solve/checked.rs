@@ -1,6 +1,7 @@
 //! Checks of the settings, alone and against the data.
 
 use super::config::{Choice, FitConfig, Rank, Solver};
+use super::gibbs::Sampling;
 use super::sdp::SdpForm;
 use super::{gibbs, sdp};
 use crate::error::{Error, Result};
@@ -22,6 +23,8 @@ pub(crate) struct CheckedConfig {
     pub(crate) spec: ModelSpec,
     /// Whether the rank is chosen automatically.
     pub(crate) finds_rank: bool,
+    /// Whether models are raced if the data are not exact.
+    pub(crate) races: bool,
 }
 
 impl CheckedConfig {
@@ -41,7 +44,11 @@ impl CheckedConfig {
             _ => {}
         }
         let finds_rank = matches!(config.rank, Rank::Auto { .. }) && config.can_find_rank();
-        Ok(Self { config: config.clone(), spec, finds_rank })
+        let races = config.solver == Solver::Auto && config.can_race();
+        // What is not raced is done by the path, and so is the attempt to fit exactly.
+        let solver = if config.solver == Solver::Auto { Solver::Path } else { config.solver };
+        let config = FitConfig { solver, ..config.clone() };
+        Ok(Self { config, spec, finds_rank, races })
     }
 
     /// The terms of the objective.
@@ -110,7 +117,15 @@ impl FitConfig {
     }
 
     fn can_find_rank(&self) -> bool {
-        self.solver == Solver::Path && self.implicit.is_none()
+        self.solver.may_be_path() && self.implicit.is_none()
+    }
+
+    /// Whether nothing but what a race chooses is to be chosen.
+    fn can_race(&self) -> bool {
+        let as_sampled = Self { solver: Solver::Gibbs(Sampling::default()), ..self.clone() };
+        self.path_steps.is_auto()
+            && self.model != ModelKind::Learned
+            && gibbs::check(&as_sampled, Sampling::default()).is_ok()
     }
 
     /// The rank that is given, or the largest that is tried.
@@ -255,7 +270,7 @@ impl FitConfig {
                  with 1e-3",
             );
         }
-        if !matches!(self.solver, Solver::Path | Solver::Als) {
+        if !(self.solver.may_be_path() || self.solver == Solver::Als) {
             return bad("`implicit` is for the solvers path and als: leave `solver` out");
         }
         if self.row_norm_penalty.is_some() || self.perturb {

@@ -80,8 +80,12 @@ pub enum Precision {
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Solver {
-    /// Decrease the penalty step by step from where zero is optimal.
+    /// Chosen automatically: exact data are reproduced by the path; for others, models and priors are
+    /// compared on held-out data, and the best is sampled. Where the settings rule that out (a penalty,
+    /// shared factors, a kernel with a diagonal, implicit data), the path.
     #[default]
+    Auto,
+    /// Decrease the penalty step by step from where zero is optimal.
     Path,
     /// Alternating least squares from a random start at one penalty.
     Als,
@@ -103,8 +107,26 @@ pub enum Solver {
 impl Solver {
     /// Whether a fit can be resumed.
     pub fn keeps_checkpoints(self) -> bool {
-        matches!(self, Self::Path | Self::Als | Self::Gibbs(_))
+        matches!(self, Self::Auto | Self::Path | Self::Als | Self::Gibbs(_))
     }
+
+    /// Whether this is the path, or may be.
+    pub(crate) fn may_be_path(self) -> bool {
+        matches!(self, Self::Auto | Self::Path)
+    }
+}
+
+/// How much is computed to choose a model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Effort {
+    /// A quarter of the default.
+    Quick,
+    /// Seconds for thousands of observations, minutes for millions.
+    #[default]
+    Normal,
+    /// Four times the default.
+    Thorough,
 }
 
 /// Everything that determines a fit besides the data. By default everything is chosen automatically.
@@ -162,16 +184,23 @@ pub struct FitConfig {
     pub precision: Choice<Precision>,
     /// Whether the fit ends with a certificate (quadratic models only).
     pub certify: bool,
+    /// How much is computed to choose a model automatically.
+    #[serde(default)]
+    pub effort: Effort,
+    /// Whether a model that is chosen automatically keeps its draws from the posterior, for intervals
+    /// that differ from cell to cell, in place of their distilled mean.
+    #[serde(default)]
+    pub keep_draws: bool,
 }
 
 impl Default for FitConfig {
     fn default() -> Self {
         Self {
-            model: ModelKind::Pairwise,
+            model: ModelKind::Auto,
             rank: Rank::default(),
             biases: Choice::Auto,
             ties: Vec::new(),
-            solver: Solver::Path,
+            solver: Solver::Auto,
             penalty: Choice::Auto,
             penalty_scale: PenaltyScale::Uniform,
             row_norm_penalty: None,
@@ -185,12 +214,14 @@ impl Default for FitConfig {
             seed: 0,
             precision: Choice::Auto,
             certify: true,
+            effort: Effort::Normal,
+            keep_draws: false,
         }
     }
 }
 
 impl FitConfig {
-    /// The defaults for a model of a given rank; its biases are chosen automatically.
+    /// The path for a model of a given rank; its biases are chosen automatically.
     ///
     /// ```
     /// use quadfill::FitConfig;
@@ -209,11 +240,12 @@ impl FitConfig {
             model: ModelKind::of(&spec.interaction),
             rank: Rank::Fixed(spec.rank),
             ties: ties.collect(),
+            solver: Solver::Path,
             ..Self::default()
         }
     }
 
-    /// The defaults for a quadratic model of a given rank whose kernel is fitted too. The fitted model
+    /// The path for a quadratic model of a given rank whose kernel is fitted too. The fitted model
     /// has the kernel.
     ///
     /// ```
@@ -237,6 +269,7 @@ impl FitConfig {
     /// # Ok::<(), quadfill::Error>(())
     /// ```
     pub fn learned(rank: usize) -> Self {
-        Self { model: ModelKind::Learned, rank: Rank::Fixed(rank), ..Self::default() }
+        let (model, rank) = (ModelKind::Learned, Rank::Fixed(rank));
+        Self { model, rank, solver: Solver::Path, ..Self::default() }
     }
 }

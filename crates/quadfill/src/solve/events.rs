@@ -78,6 +78,8 @@ pub enum Stage {
     Solve,
     /// Adds columns until none lowers the objective.
     Staircase,
+    /// Compares models on held-out data; the number is that of the heat.
+    Race(usize),
     /// Draws from the posterior.
     Sample,
 }

@@ -6,6 +6,7 @@ use super::events::{Stage, Status};
 use super::exact_rank;
 use super::gauss_newton::GaussNewton;
 use super::path::{self, PATH_DEPTH, Schedule};
+use super::race::Race;
 use super::session::{Ending, FitSession, Iteration, steps};
 use super::state::{
     Descent, ExactAttempt, ExactSearch, Finished, HoldOutSearch, Next, RankTrial, State,
@@ -69,7 +70,16 @@ pub(super) fn run<T: Real>(
     }
     match search.smallest {
         Some(descent) => ControlFlow::Break(Finished::at(descent, 0.0, Status::Exact)),
-        None => ControlFlow::Continue(State::HoldOut(HoldOutSearch::default())),
+        None => ControlFlow::Continue(choose(session)),
+    }
+}
+
+/// Where the choice of a model for noisy data begins.
+pub(super) fn choose<T: Real>(session: &FitSession<'_, T>) -> State<Parameters<T>> {
+    if session.checked.races {
+        State::Race(Race::default())
+    } else {
+        State::HoldOut(HoldOutSearch::default())
     }
 }
 

@@ -6,10 +6,11 @@ use super::checked::CheckedConfig;
 use super::checkpoint::{self, Fingerprint, Position};
 use super::config::{Choice, FitConfig, Solver};
 use super::events::{Observer, PathPoint, Status};
+use super::race::RaceReport;
 use super::session::FitSession;
-use super::state::{ExactSearch, Finished, HoldOutSearch, State};
+use super::state::{ExactSearch, Finished, State};
 use super::{
-    early_stopping, exact, fixed_penalty, gibbs, hold_out, learned, refit, sdp, staircase,
+    early_stopping, exact, fixed_penalty, gibbs, hold_out, learned, race, refit, sdp, staircase,
 };
 use crate::certify::{Certificate, CertifyOptions, can_be_certified, certify};
 use crate::error::Result;
@@ -39,6 +40,10 @@ fn run<T: Real>(
             State::FixedPenalty(approach) => fixed_penalty::run(session, approach),
             State::Staircase(descent) => staircase::run(session, descent),
             State::Sample(sampler) => gibbs::run(session, sampler)?,
+            // Where nothing is given: which model predicts held-out data best ...
+            State::Race(race) => race::run(session, race),
+            // ... and its posterior given all data.
+            State::Posterior(run) => race::run_posterior(session, run),
             State::Convex => sdp::run(session)?,
         };
         match next {
@@ -58,7 +63,7 @@ pub(super) fn first_state<T: Real>(session: &FitSession<'_, T>) -> State<Paramet
         (Solver::Path, Choice::Auto) if exact::is_worth_trying(session) => {
             State::Exact(ExactSearch::default())
         }
-        (Solver::Path, Choice::Auto) => State::HoldOut(HoldOutSearch::default()),
+        (Solver::Path, Choice::Auto) => exact::choose(session),
         (Solver::Path, Choice::Fixed(penalty)) if session.checked.finds_rank => {
             State::Staircase(staircase::start(session, penalty))
         }
@@ -68,7 +73,7 @@ pub(super) fn first_state<T: Real>(session: &FitSession<'_, T>) -> State<Paramet
 
 /// The result on all data, with its certificate: computed once, for the model that is returned.
 fn certified<T: Real>(session: &FitSession<'_, T>, finished: Finished<T>) -> Fit<T> {
-    let Finished { spec, parameters, penalty, status, path, validation_rmse, sdp, posterior } =
+    let Finished { spec, parameters, penalty, status, path, validation_rmse, sdp, posterior, race } =
         finished;
     let config = session.config();
     let objective = session.problem.objective(&spec, penalty);
@@ -89,6 +94,7 @@ fn certified<T: Real>(session: &FitSession<'_, T>, finished: Finished<T>) -> Fit
         certificate,
         sdp,
         posterior,
+        race,
     }
 }
 
@@ -118,6 +124,8 @@ pub struct Fit<T: Real> {
     pub sdp: Option<sdp::SdpReport>,
     /// The draws of a sampler; the model itself is their mean.
     pub posterior: Option<Posterior<T>>,
+    /// How the model was chosen, where several were raced.
+    pub race: Option<RaceReport>,
 }
 
 impl<T: Real> Fit<T> {
@@ -209,8 +217,9 @@ fn start<T: Real>(
         }
         Beginning::New => (Position::new(base), None),
     };
+    let folds = race::folds(&data, &checked)?;
     let problem = Problem::new(data, &checked.spec, &checked.terms(), checked.hold_out())?;
-    let mut session = FitSession::new(&checked, &problem, observer, fingerprint, position);
+    let mut session = FitSession::new(&checked, &problem, &folds, observer, fingerprint, position);
     let state = state.unwrap_or_else(|| match config.model {
         ModelKind::Learned => State::LearnKernel,
         _ => first_state(&session),

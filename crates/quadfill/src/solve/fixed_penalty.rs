@@ -100,7 +100,7 @@ fn one_solver<T: Real>(
         Solver::Lbfgs => (Box::new(Lbfgs::new()), 5_000),
         Solver::GaussNewton => (Box::new(GaussNewton::new()), 200),
         Solver::Als => (Box::new(Als), 500),
-        Solver::Path | Solver::Sdp(_) | Solver::Gibbs(_) => {
+        Solver::Auto | Solver::Path | Solver::Sdp(_) | Solver::Gibbs(_) => {
             unreachable!("these have states of their own")
         }
     };

@@ -24,6 +24,7 @@ mod lbfgs;
 mod learned;
 mod line;
 mod path;
+mod race;
 mod refit;
 mod row_newton;
 mod row_systems;
@@ -37,7 +38,7 @@ mod theory;
 mod vector;
 
 pub use checkpoint::Checkpoint;
-pub use config::{Choice, FitConfig, Precision, Rank, Solver};
+pub use config::{Choice, Effort, FitConfig, Precision, Rank, Solver};
 pub(crate) use events::null_is_infinite;
 pub use events::{Event, NoObserver, Observer, PathPoint, Stage, Status};
 #[doc(hidden)]
@@ -49,6 +50,7 @@ pub use gibbs::{NoisePrior, RowPriorKind, Sampling};
 pub use gradient::GradientDescent;
 pub use lbfgs::Lbfgs;
 pub use learned::{kernel_step, learned_sweep};
+pub use race::{Baselines, Contender, Heat, HeldOutError, RaceReport};
 pub use sdp::{SdpForm, SdpReport};
 pub use step::{Als, Step, StepReport};
 pub use theory::Theory;

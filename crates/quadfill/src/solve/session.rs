@@ -18,6 +18,8 @@ use quadfill_kernels::Real;
 pub(super) struct FitSession<'a, T: Real> {
     pub(super) checked: &'a CheckedConfig,
     pub(super) problem: &'a Problem<T>,
+    /// The problems that a race is run on, where that is not the whole one.
+    pub(super) folds: &'a [Problem<T>],
     /// The model with the largest rank and no biases; its kernel is known once it has been learned.
     pub(super) base: ModelSpec,
     observer: &'a mut dyn Observer,
@@ -112,6 +114,7 @@ impl<'a, T: Real> FitSession<'a, T> {
     pub(super) fn new(
         checked: &'a CheckedConfig,
         problem: &'a Problem<T>,
+        folds: &'a [Problem<T>],
         observer: &'a mut dyn Observer,
         fingerprint: Fingerprint,
         position: Position,
@@ -120,6 +123,7 @@ impl<'a, T: Real> FitSession<'a, T> {
         Self {
             checked,
             problem,
+            folds,
             base,
             observer,
             fingerprint,

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::events::{PathPoint, Status, null_is_infinite};
 use super::gibbs::SamplerState;
+use super::race::{PosteriorRun, Race, RaceReport};
 use super::sdp::SdpReport;
 use crate::error::Result;
 use crate::model::{Biases, ModelSpec, Parameters, Posterior};
@@ -34,6 +35,10 @@ pub(super) enum State<P> {
     Staircase(Stair<P>),
     /// The posterior is sampled.
     Sample(SamplerState<P>),
+    /// Which model and which priors do held-out data prefer?
+    Race(Race<P>),
+    /// The winner is sampled given all data.
+    Posterior(PosteriorRun<P>),
     /// A convex program, which restarts when it is resumed.
     Convex,
 }
@@ -242,6 +247,8 @@ pub(super) struct Finished<T: Real> {
     pub(super) sdp: Option<SdpReport>,
     /// The draws that this is the mean of, where it is one.
     pub(super) posterior: Option<Posterior<T>>,
+    /// How it was chosen, where models were raced.
+    pub(super) race: Option<RaceReport>,
 }
 
 impl<T: Real> Finished<T> {
@@ -257,6 +264,7 @@ impl<T: Real> Finished<T> {
             validation_rmse: None,
             sdp: None,
             posterior: None,
+            race: None,
         }
     }
 }
@@ -311,6 +319,8 @@ impl<P> State<P> {
                 State::Staircase(Stair::Newton(descent.try_map(f)?))
             }
             Self::Sample(sampler) => State::Sample(sampler.try_map(f)?),
+            Self::Race(race) => State::Race(race.try_map(f)?),
+            Self::Posterior(run) => State::Posterior(run.try_map(f)?),
         })
     }
 }

@@ -155,7 +155,7 @@ impl Theory {
                 config.solver = Solver::Sdp(Choice::Fixed(form.unwrap_or(SdpForm::Penalised)));
                 return;
             }
-            Solver::Path => config.solver = Solver::Lbfgs,
+            Solver::Auto | Solver::Path => config.solver = Solver::Lbfgs,
             Solver::Als
             | Solver::Gd(_)
             | Solver::Lbfgs

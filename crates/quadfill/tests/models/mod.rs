@@ -60,6 +60,7 @@ impl<T: Real> Parts<T> {
             path: vec![point(1.1), point(0.3)],
             certificate: None,
             sdp: None,
+            race: None,
             draws: None,
         };
         let source = Source { value: "rating".to_owned(), positions: None };

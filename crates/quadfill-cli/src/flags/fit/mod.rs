@@ -164,7 +164,7 @@ impl FitFlags {
         let choice = &self.choice;
         let config = self.config(seed)?;
         if choice.rank == Some(Choice::Auto) {
-            if !matches!(config.solver, Solver::Path | Solver::Sdp(_)) {
+            if !matches!(config.solver, Solver::Auto | Solver::Path | Solver::Sdp(_)) {
                 bail!(
                     "only the solver path chooses the rank automatically: give a number, such as --rank 10"
                 );

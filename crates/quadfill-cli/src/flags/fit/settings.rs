@@ -4,7 +4,7 @@ use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use quadfill::model::Biases;
 use quadfill::objective::{PenaltyScale, RowNormPenalty};
-use quadfill::solve::{Choice, FitConfig, Precision, Rank, SdpForm, Solver};
+use quadfill::solve::{Choice, Effort, FitConfig, Precision, Rank, SdpForm, Solver};
 
 use super::FitFlags;
 use crate::flags::model::ModelFlags;
@@ -90,9 +90,17 @@ pub(super) struct ChoiceFlags {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Search")]
 pub(super) struct SearchFlags {
-    /// The solver
-    #[arg(long, value_name = "NAME", value_enum, default_value = "path")]
+    /// The solver; by default exact data are reproduced by the path, and for others models are compared
+    /// on held-out data
+    #[arg(long, value_name = "NAME", value_enum, default_value = "auto")]
     solver: SolverName,
+    /// How much is computed to choose a model
+    #[arg(long, value_name = "HOW", value_enum, default_value = "normal")]
+    effort: EffortName,
+    /// Keep the draws of a model that was chosen automatically, for intervals that differ from cell to
+    /// cell; by default their mean is kept
+    #[arg(long, hide_short_help = true)]
+    keep_draws: bool,
     /// The convex program of --solver sdp
     ///
     /// By default trace, or with --penalty objective.
@@ -184,6 +192,8 @@ enum Scale {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum SolverName {
+    /// Chosen automatically
+    Auto,
     /// Decrease the penalty step by step
     Path,
     /// Alternating least squares from a random start
@@ -198,6 +208,16 @@ enum SolverName {
     Sdp,
     /// Draw from the posterior
     Gibbs,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum EffortName {
+    /// A quarter of the default
+    Quick,
+    /// Seconds for thousands of rows, minutes for millions
+    Normal,
+    /// Four times the default
+    Thorough,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -267,6 +287,12 @@ impl FitFlags {
                 None => Choice::Auto,
             },
             certify: true,
+            effort: match search.effort {
+                EffortName::Quick => Effort::Quick,
+                EffortName::Normal => Effort::Normal,
+                EffortName::Thorough => Effort::Thorough,
+            },
+            keep_draws: search.keep_draws,
         })
     }
 
@@ -282,6 +308,7 @@ impl FitFlags {
             bail!("--step is for --solver gd only: leave it out");
         }
         Ok(match search.solver {
+            SolverName::Auto => Solver::Auto,
             SolverName::Path => Solver::Path,
             SolverName::Als => Solver::Als,
             SolverName::Gd => Solver::Gd(search.step.into()),

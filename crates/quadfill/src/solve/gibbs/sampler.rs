@@ -9,7 +9,7 @@ use super::chain::{Chain, SweepId, sweep};
 use super::prior::HyperPrior;
 use super::settings::Sampling;
 use crate::error::{Error, Result};
-use crate::model::{Biases, Parameters, Posterior, Predictor, UnknownLabelRows};
+use crate::model::{Biases, ModelSpec, Parameters, Posterior, Predictor, UnknownLabelRows};
 use crate::objective::Objective;
 use crate::solve::config::Solver;
 use crate::solve::events::{Stage, Status};
@@ -22,7 +22,7 @@ use quadfill_kernels::Real;
 /// The chains, the draws that were kept, and sums over all draws.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(in crate::solve) struct SamplerState<P> {
-    pub(in crate::solve) spec: crate::model::ModelSpec,
+    pub(in crate::solve) spec: ModelSpec,
     /// The point of every chain, and its other state.
     chains: Vec<(P, Chain)>,
     /// The draws that were kept, of all chains.
@@ -223,16 +223,26 @@ fn mean_of_draws<T: Real>(
 ) -> Finished<T> {
     let SamplerState { spec, chains, kept, drawn, cell_sums, trace, .. } = state;
     let kept = if kept.is_empty() { chains } else { kept };
+    let mut finished = mean_of(session, &spec, kept, status);
+    if let (Some(posterior), true) = (&mut finished.posterior, drawn > 0 && !cell_sums.is_empty()) {
+        posterior.cell_means = Some(cell_sums.iter().map(|sum| sum / drawn as f64).collect());
+    }
+    Finished { path: trace.path, ..finished }
+}
+
+/// The model whose predictions are the means over draws.
+pub(in crate::solve) fn mean_of<T: Real>(
+    session: &FitSession<'_, T>,
+    spec: &ModelSpec,
+    kept: Vec<(Parameters<T>, Chain)>,
+    status: Status,
+) -> Finished<T> {
     let data = session.problem.data();
     let observations = data.len() as f64;
     let penalties = kept.iter().map(|(point, chain)| chain.penalty(point, observations));
     let penalty = penalties.sum::<f64>() / kept.len() as f64;
     let kept = kept.into_iter().map(|(point, chain)| (point, chain.noise, chain.priors)).collect();
-    let (spec, parameters, mut posterior) = Posterior::join(&spec, &data.sizes(), kept);
-    if drawn > 0 && !cell_sums.is_empty() {
-        posterior.cell_means = Some(cell_sums.iter().map(|sum| sum / drawn as f64).collect());
-    }
-    let descent = Descent { trace, ..Descent::new(spec, 0.0, parameters) };
-    let finished = Finished::at(descent, penalty, status);
+    let (spec, parameters, posterior) = Posterior::join(spec, &data.sizes(), kept);
+    let finished = Finished::at(Descent::new(spec, 0.0, parameters), penalty, status);
     Finished { posterior: Some(posterior), ..finished }
 }

@@ -1,0 +1,181 @@
+//! One heat: chains of a contender on every fold, and the held-out errors of their means.
+
+use rayon::prelude::*;
+
+use super::arena::Arena;
+use super::propose::Plan;
+use super::report::{Heat, HeldOutError};
+use super::{Leader, Race};
+use crate::model::{ModelSpec, Parameters};
+use crate::objective::Objective;
+use crate::solve::Status;
+use crate::solve::events::Stage;
+use crate::solve::gibbs::{Chain, HyperPrior, SweepId, sweep};
+use crate::solve::session::{FitSession, Iterate, Iteration};
+use crate::solve::start;
+use crate::solve::state::{State, Trace};
+use crate::solve::step::StepReport;
+use quadfill_kernels::Real;
+
+/// The number of draws that are kept.
+const KEPT: usize = 32;
+
+/// A heat in progress.
+struct Running<T: Real> {
+    /// For each fold, its chains.
+    chains: Vec<Vec<(Parameters<T>, Chain)>>,
+    /// For each fold, the sums of all draws' predictions for its held-out cells.
+    sums: Vec<Vec<f64>>,
+    /// Some of the draws on the first fold.
+    kept: Vec<(Parameters<T>, Chain)>,
+    /// The held-out error after half of the draws.
+    half_way: f64,
+    trace: Trace,
+}
+
+impl<T: Real> Iterate for Running<T> {
+    fn trace(&mut self) -> &mut Trace {
+        &mut self.trace
+    }
+}
+
+/// A heat that was run to its end, with its chains.
+type Result<T> = Option<(Heat, Leader<Parameters<T>>)>;
+
+/// Runs a heat; if a limit of the whole fit ended it, that is returned too.
+pub(super) fn run<T: Real>(
+    session: &mut FitSession<'_, T>,
+    arena: &Arena<'_, T>,
+    race: &Race<Parameters<T>>,
+    plan: &Plan,
+) -> (Result<T>, Option<Status>) {
+    let spec = plan.contender.spec(&session.base);
+    let seed = session.config().seed;
+    let objectives: Vec<Objective<'_, T>> = arena
+        .folds
+        .iter()
+        .map(|fold| fold.problem.objective_on(fold.training, &spec, 0.0))
+        .collect();
+    let hypers: Vec<HyperPrior> = objectives
+        .iter()
+        .map(|objective| {
+            HyperPrior::new(objective).with_priors(plan.contender.prior, plan.contender.noise)
+        })
+        .collect();
+    let mut running = Running {
+        chains: objectives
+            .iter()
+            .zip(&hypers)
+            .map(|(objective, hyper)| starts(objective, hyper, &spec, plan.chains, seed))
+            .collect(),
+        sums: arena.folds.iter().map(|fold| vec![0.0; fold.held_out.len()]).collect(),
+        kept: Vec::new(),
+        half_way: f64::INFINITY,
+        trace: Trace::default(),
+    };
+    let every = (plan.draws * plan.chains).div_ceil(KEPT);
+    let half = plan.burn_in + plan.draws.div_ceil(2);
+    let iteration = Iteration {
+        stage: Stage::Race(race.heats.len()),
+        count: plan.burn_in + plan.draws,
+        advance: &mut |_: &mut Objective<'_, T>, running: &mut Running<T>| {
+            let step = running.trace.step;
+            advance(&objectives, &hypers, running, seed, step);
+            if step >= plan.burn_in {
+                add_predictions(arena, &spec, running);
+                if (step - plan.burn_in + 1).is_multiple_of(every) {
+                    running.kept.extend(running.chains[0].iter().cloned());
+                }
+            }
+            if step + 1 == half {
+                running.half_way = errors(arena, running, plan, half).chosen_on;
+            }
+            StepReport { objective: 0.0, data: 0.0, stuck: false }
+        },
+        // A heat is short: it starts again when it is resumed.
+        checkpoint: Some(&|_: &Running<T>| State::Race(race.clone())),
+        sweeps_before: Some(session.sweeps()),
+    };
+    let mut objective = objectives[0].clone();
+    let ending = session.iterate(&mut objective, &mut running, iteration, |running, _| {
+        let step = running.trace.step;
+        if step > plan.burn_in {
+            let rmse = errors(arena, running, plan, step).chosen_on;
+            running.trace.note_held_out(rmse);
+        }
+        false
+    });
+    if let Some(status) = ending.limit() {
+        return (None, Some(status));
+    }
+    let found = errors(arena, &running, plan, plan.burn_in + plan.draws);
+    let heat = Heat {
+        contender: plan.contender.clone(),
+        spec,
+        chains: plan.chains,
+        burn_in: plan.burn_in,
+        draws: plan.draws,
+        error: found.chosen_on,
+        half_way: running.half_way,
+        told: HeldOutError { rmse: found.told, standard_error: found.standard_error },
+        operations: plan.operations,
+    };
+    let leader = Leader { chains: running.chains.swap_remove(0), draws: running.kept };
+    (Some((heat, leader)), None)
+}
+
+/// Where the chains of one fold begin.
+fn starts<T: Real>(
+    objective: &Objective<'_, T>,
+    hyper: &HyperPrior,
+    spec: &ModelSpec,
+    chains: usize,
+    seed: u64,
+) -> Vec<(Parameters<T>, Chain)> {
+    (0..chains as u64)
+        .map(|chain| {
+            let seed = seed.wrapping_add(chain << 32);
+            let point = start::random(spec, objective.views(), seed);
+            let chain = Chain::new(hyper, spec.group_count(), point.layout().row_unknowns());
+            (point, chain)
+        })
+        .collect()
+}
+
+/// One sweep of every chain of every fold.
+fn advance<T: Real>(
+    objectives: &[Objective<'_, T>],
+    hypers: &[HyperPrior],
+    running: &mut Running<T>,
+    seed: u64,
+    step: usize,
+) {
+    running.chains.par_iter_mut().enumerate().for_each(|(fold, chains)| {
+        chains.par_iter_mut().enumerate().for_each(|(number, (parameters, chain))| {
+            let id = SweepId { chain: number, sweep: step };
+            sweep(&objectives[fold], &hypers[fold], parameters, chain, seed, id);
+        });
+    });
+}
+
+/// Adds the predictions of the current draws.
+fn add_predictions<T: Real>(arena: &Arena<'_, T>, spec: &ModelSpec, running: &mut Running<T>) {
+    let folds = arena.folds.par_iter().zip(running.chains.par_iter().zip(&mut running.sums));
+    folds.for_each(|(fold, (chains, sums))| {
+        for (parameters, _) in chains {
+            fold.held_out.add_predictions(spec, parameters, sums);
+        }
+    });
+}
+
+/// The held-out errors of the means so far, after this many steps.
+fn errors<T: Real>(
+    arena: &Arena<'_, T>,
+    running: &Running<T>,
+    plan: &Plan,
+    steps: usize,
+) -> super::arena::Errors {
+    let draws = ((steps - plan.burn_in) * plan.chains) as f64;
+    let mean = |sums: &Vec<f64>| sums.iter().map(|sum| sum / draws).collect();
+    arena.errors(&running.sums.iter().map(mean).collect::<Vec<Vec<f64>>>())
+}

@@ -1,0 +1,151 @@
+//! The winner on all data: its chains go on with the held-out cells among the observations.
+
+use std::ops::ControlFlow;
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::arena::Arena;
+use super::budget::Budget;
+use super::propose;
+use super::report::RaceReport;
+use super::{Leader, Race, distil};
+use crate::error::Result;
+use crate::model::Parameters;
+use crate::objective::Objective;
+use crate::solve::Status;
+use crate::solve::events::Stage;
+use crate::solve::gibbs::{self, Chain, HyperPrior, SweepId, sweep};
+use crate::solve::session::{FitSession, Iterate, Iteration};
+use crate::solve::state::{Finished, Next, Replace, State, Trace};
+use crate::solve::step::StepReport;
+use quadfill_kernels::Real;
+
+/// Sweeps with all data before draws count.
+const BURN_IN: usize = 20;
+/// Draws go on until more of them would lower the held-out error by less than this share of it.
+const GAIN: f64 = 5e-4;
+/// The fewest and the most draws of all chains together.
+const DRAWS: (f64, f64) = (60.0, 1000.0);
+/// The number of draws that are kept, and where they are kept in place of a distilled mean.
+const KEPT: usize = 32;
+const FEW: usize = 16;
+
+/// The winner's chains on all data.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(in crate::solve) struct PosteriorRun<P> {
+    report: RaceReport,
+    /// To how many draws' columns the mean is distilled, if it is.
+    width: Option<usize>,
+    /// The point of every chain, and its other state.
+    chains: Vec<(P, Chain)>,
+    /// Draws that were kept, of all chains.
+    kept: Vec<(P, Chain)>,
+    /// Sweeps of every chain after the burn-in.
+    draws: usize,
+    trace: Trace,
+}
+
+impl<P> Iterate for PosteriorRun<P> {
+    fn trace(&mut self) -> &mut Trace {
+        &mut self.trace
+    }
+}
+
+impl<P> PosteriorRun<P> {
+    /// See [`State::try_map`].
+    pub(in crate::solve) fn try_map<Q>(self, f: &mut Replace<'_, P, Q>) -> Result<PosteriorRun<Q>> {
+        let Self { report, width, chains, kept, draws, trace } = self;
+        let spec = report.winner().spec.clone();
+        let mut each = |points: Vec<(P, Chain)>| -> Result<Vec<(Q, Chain)>> {
+            points.into_iter().map(|(point, chain)| Ok((f(&spec, point)?, chain))).collect()
+        };
+        let (chains, kept) = (each(chains)?, each(kept)?);
+        Ok(PosteriorRun { report, width, chains, kept, draws, trace })
+    }
+}
+
+/// The winner of a race, ready to be fitted to all data.
+pub(super) fn start<T: Real>(
+    session: &FitSession<'_, T>,
+    arena: &Arena<'_, T>,
+    budget: &Budget,
+    race: Race<Parameters<T>>,
+) -> PosteriorRun<Parameters<T>> {
+    let report = RaceReport::new(session, arena, &race.heats);
+    let winner = propose::leader(&race.heats).expect("a race has heats");
+    let Leader { chains, draws } = race.leader;
+    // The excess over the limit falls as one over the number of draws.
+    let drawn = (winner.draws * winner.chains) as f64;
+    let gain = ((winner.half_way - winner.error) / winner.error.max(f64::MIN_POSITIVE)).max(0.0);
+    let wanted = (drawn * gain / GAIN).clamp(DRAWS.0, DRAWS.1);
+    let affordable = budget.last / budget.whole_sweep(&winner.spec);
+    let count = (wanted.min(affordable) / chains.len() as f64).ceil().max(1.0) as usize;
+    let width = if session.config().keep_draws {
+        None
+    } else {
+        distil::choose_width(&arena.folds[0], &winner.spec, &draws, session.config().seed)
+    };
+    PosteriorRun { report, width, chains, kept: Vec::new(), draws: count, trace: Trace::default() }
+}
+
+/// Draws from the posterior given all data, and distils the mean of the draws.
+pub(in crate::solve) fn run<T: Real>(
+    session: &mut FitSession<'_, T>,
+    mut state: PosteriorRun<Parameters<T>>,
+) -> Next<T> {
+    let winner = state.report.winner().clone();
+    let (spec, seed) = (winner.spec.clone(), session.config().seed);
+    let mut objective = session.problem.objective(&spec, 0.0);
+    let hyper =
+        HyperPrior::new(&objective).with_priors(winner.contender.prior, winner.contender.noise);
+    let observations = objective.observations();
+    let most = if state.width.is_some() || session.config().keep_draws { KEPT } else { FEW };
+    let every = (state.draws * state.chains.len()).div_ceil(most).max(1);
+    let iteration = Iteration {
+        stage: Stage::Sample,
+        count: BURN_IN + state.draws,
+        advance: &mut |objective: &mut Objective<'_, T>, state: &mut PosteriorRun<_>| {
+            let step = state.trace.step;
+            let data: Vec<f64> = state
+                .chains
+                .par_iter_mut()
+                .enumerate()
+                .map(|(number, (parameters, chain))| {
+                    // Other numbers than those of the heats.
+                    let id = SweepId { chain: number + winner.chains, sweep: step };
+                    sweep(objective, &hyper, parameters, chain, seed, id)
+                })
+                .collect();
+            if step >= BURN_IN && (step - BURN_IN + 1).is_multiple_of(every) {
+                state.kept.extend(state.chains.iter().cloned());
+            }
+            let data = data.iter().sum::<f64>() / data.len() as f64;
+            StepReport { objective: data, data, stuck: false }
+        },
+        checkpoint: Some(&|state: &PosteriorRun<_>| State::Posterior(state.clone())),
+        sweeps_before: None,
+    };
+    let ending = session.iterate(&mut objective, &mut state, iteration, |state, _| {
+        let (parameters, chain) = &state.chains[0];
+        let penalty = chain.penalty(parameters, observations);
+        if let Some(point) = state.trace.path.last_mut() {
+            point.penalty = penalty;
+        }
+        false
+    });
+    let status = ending.status(Status::Sampled);
+    let PosteriorRun { report, width, chains, kept, trace, .. } = state;
+    let kept = if kept.is_empty() { chains } else { kept };
+    let held_out = report.held_out;
+    let finished = match width.filter(|_| status != Status::Interrupted) {
+        Some(width) => distil::mean_of(session, &spec, &kept, width, held_out.rmse, status),
+        None => gibbs::mean_of(session, &spec, kept, status),
+    };
+    ControlFlow::Break(Finished {
+        path: trace.path,
+        validation_rmse: Some(held_out.rmse),
+        race: Some(report),
+        ..finished
+    })
+}
