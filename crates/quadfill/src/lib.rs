@@ -17,7 +17,7 @@
 //! let values = vec![5.0, 5.0, 2.0, 4.0, 1.0, 2.0, 5.0, 5.0, 1.0, 4.0];
 //! let data = Observations::new(modes, indices, values, None, OnDuplicate::Error)?;
 //!
-//! // Rank, penalty and biases are chosen automatically; every setting can be given.
+//! // Model, rank and priors are chosen automatically; every setting can be given.
 //! let model: Model = quadfill::fit(data.clone(), &FitConfig::default())?;
 //!
 //! // Any cell, the best labels of a mode, and the terms of a prediction.
@@ -28,9 +28,9 @@
 //! let sum: f64 = explanation.parts.iter().map(|part| part.value()).sum();
 //! assert!((sum - explanation.prediction).abs() < 1e-9);
 //!
-//! // How good it is: on data that it has not seen, and as a bound on the distance to the optimum.
+//! // How good it is: on given data, and on cells that were held out while the model was chosen.
 //! assert!(model.evaluate(&data)?.rmse.is_finite());
-//! assert!(model.certificate().is_some());
+//! assert!(model.summary().race.as_ref().is_some_and(|race| race.held_out.rmse > 0.0));
 //!
 //! // A new label; everything else stays as it is.
 //! let modes = vec![

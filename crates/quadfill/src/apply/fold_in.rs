@@ -1,5 +1,6 @@
 //! Rows for new labels; everything else stays as it is.
 
+use super::fold_in_draws::{self, UsedRows};
 use crate::error::{Error, Result};
 use crate::fitted::{Fitted, Model, Numbers, with_numbers};
 use crate::model::{ModelSpec, Parameters};
@@ -21,7 +22,8 @@ impl Model {
     /// Penalties are those of the fit: a new row has the same equations as it would have had
     /// there. With new labels in one mode a single solve is exact (for kernels with a diagonal it is
     /// iterated: a new entity is found from its distances); with new labels in several modes they
-    /// alternate until the objective stops decreasing.
+    /// alternate until the objective stops decreasing. In a mean of draws every draw has a row of its own
+    /// for a new label: the mean of its distribution given that draw and the new observations.
     ///
     /// ```
     /// use quadfill::solve::{Choice, Rank};
@@ -67,9 +69,6 @@ impl Model {
         data: &Observations,
         is_new: &[Vec<bool>],
     ) -> Result<()> {
-        self.refuse_draws(
-            "a mean of draws cannot be updated: fit all data again, or set `solver` to path",
-        )?;
         let Some(part) = Part::new(&self.spec, data, is_new) else {
             return Err(Error::Unsupported(
                 "the data have no label that the model does not know already: update the model to learn \
@@ -85,6 +84,11 @@ impl Model {
             let rows: usize = fitted.parameters.layout().rows().iter().sum();
             let new_rows = part.is_new.iter().flatten().filter(|&&new| new).count();
             let views = Views::new(part.data);
+            if fitted.posterior.is_some() {
+                let used = UsedRows { kept: &part.kept, is_new: &part.is_new };
+                fold_in_draws::solve(spec, fitted, &views, &used);
+                return Ok(());
+            }
             let objective =
                 Objective::new(&views, spec, summary.penalty, summary.config.penalty_scale)
                     .with_row_norm_penalty(summary.config.row_norm_penalty)

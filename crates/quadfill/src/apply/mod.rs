@@ -10,6 +10,7 @@ mod embedding;
 mod explain;
 mod export;
 mod fold_in;
+mod fold_in_draws;
 mod interval;
 mod predict;
 mod ranking;

@@ -17,7 +17,8 @@ impl Model {
     /// The same with an observer.
     pub fn update_with(&self, data: Observations, observer: &mut dyn Observer) -> Result<Self> {
         self.refuse_draws(
-            "a mean of draws cannot be updated: fit all data again, or set `solver` to path",
+            "a mean of draws cannot be updated: fit all data again, fold new labels in, or set `solver` to \
+             path",
         )?;
         let (extended, data) = ExtendedModes::new(&self.modes, &self.spec.groups, data)?;
         let data = data.with_source(self.source.clone());

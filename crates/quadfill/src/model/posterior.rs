@@ -125,7 +125,7 @@ impl<T: Real> Posterior<T> {
         let count = draws.len();
         assert!(count > 0 && spec.rank.is_multiple_of(count), "columns for every draw");
         let rank = spec.rank / count;
-        let scale = share(spec, count);
+        let scale = draw_scale(spec, count);
         let unknown_rows = UnknownLabelRows {
             rows: (0..spec.group_count())
                 .map(|group| {
@@ -154,7 +154,7 @@ impl<T: Real> Posterior<T> {
     ) -> (ModelSpec, Parameters<T>, Self) {
         let count = kept.len();
         let joined = spec.clone().with_rank(spec.rank * count);
-        let scale = share(&joined, count);
+        let scale = draw_scale(&joined, count);
         let mut parameters = Parameters::<T>::zeros(&joined, sizes);
         let rows = parameters.layout().rows().to_vec();
         // Rounded to single precision, in which they are stored.
@@ -203,6 +203,11 @@ impl<T: Real> Posterior<T> {
         }
     }
 
+    /// Sets a bias of one draw.
+    pub(crate) fn set_bias(&mut self, draw: usize, group: usize, label: usize, bias: f32) {
+        self.draws[draw].biases[group][label] = bias;
+    }
+
     /// The draws that were kept.
     pub fn draws(&self) -> &[Draw] {
         &self.draws
@@ -228,7 +233,7 @@ impl<T: Real> Posterior<T> {
 }
 
 /// The scale of the factors of one of `count` draws where they are side by side.
-fn share(spec: &ModelSpec, count: usize) -> f64 {
+pub(crate) fn draw_scale(spec: &ModelSpec, count: usize) -> f64 {
     match &spec.interaction {
         Interaction::Quadratic(_) => (count as f64).sqrt().recip(),
         Interaction::Cp => (count as f64).powf(-1.0 / spec.modes() as f64),

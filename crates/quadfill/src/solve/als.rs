@@ -51,11 +51,7 @@ pub(crate) fn update_rows<T: Real>(
     moves: &dyn Fn(usize) -> bool,
 ) {
     let (mut step, _) = steps(objective, parameters, group);
-    for (row, step) in step.steps.chunks_exact_mut(step.unknowns).enumerate() {
-        if !moves(row) {
-            step.fill(0.0);
-        }
-    }
+    step.keep_still(moves);
     if is_coupled(objective, group) {
         let direction = step.into_direction(parameters, group);
         super::line::advance_along(objective, parameters, &direction);

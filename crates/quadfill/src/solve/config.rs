@@ -185,12 +185,16 @@ pub struct FitConfig {
     /// Whether the fit ends with a certificate (quadratic models only).
     pub certify: bool,
     /// How much is computed to choose a model automatically.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub effort: Effort,
     /// Whether a model that is chosen automatically keeps its draws from the posterior, for intervals
     /// that differ from cell to cell, in place of their distilled mean.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub keep_draws: bool,
+}
+
+fn is_default<V: Default + PartialEq>(value: &V) -> bool {
+    *value == V::default()
 }
 
 impl Default for FitConfig {

@@ -94,7 +94,7 @@ fn certified<T: Real>(session: &FitSession<'_, T>, finished: Finished<T>) -> Fit
         certificate,
         sdp,
         posterior,
-        race,
+        race: race.map(|race| *race),
     }
 }
 

@@ -41,6 +41,15 @@ impl GroupStep {
         }
     }
 
+    /// Leaves the rows where they are that do not move.
+    pub(super) fn keep_still(&mut self, moves: &dyn Fn(usize) -> bool) {
+        for (row, step) in self.steps.chunks_exact_mut(self.unknowns).enumerate() {
+            if !moves(row) {
+                step.fill(0.0);
+            }
+        }
+    }
+
     pub(super) fn into_direction<T: Real>(
         self,
         parameters: &Parameters<T>,

@@ -248,7 +248,7 @@ pub(super) struct Finished<T: Real> {
     /// The draws that this is the mean of, where it is one.
     pub(super) posterior: Option<Posterior<T>>,
     /// How it was chosen, where models were raced.
-    pub(super) race: Option<RaceReport>,
+    pub(super) race: Option<Box<RaceReport>>,
 }
 
 impl<T: Real> Finished<T> {

@@ -118,8 +118,7 @@ pub(super) fn draw_rows<T: Real>(
         group,
         prior: &chain.priors[group],
         noise: chain.noise,
-        seed,
-        id,
+        random: Some((seed, id)),
     };
     let (step, residuals) = distribution.draw(objective);
     step.apply(parameters, group);

@@ -46,6 +46,7 @@ mod wishart;
 
 pub use chain::{Chain, SweepId, sweep};
 pub use prior::HyperPrior;
+pub(crate) use rows::move_to_mean;
 pub(super) use sampler::{SamplerState, mean_of, run, start};
 pub use settings::{NoisePrior, RowPriorKind, Sampling};
 pub(super) use settings::{check, check_size};

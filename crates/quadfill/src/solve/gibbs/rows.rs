@@ -25,8 +25,23 @@ pub(super) struct RowDistribution<'a, T: Real> {
     pub(super) prior: &'a GroupPrior,
     /// Precision of the noise.
     pub(super) noise: f64,
-    pub(super) seed: u64,
-    pub(super) id: SweepId,
+    /// The random numbers, or `None` for the mean in place of a draw.
+    pub(super) random: Option<(u64, SweepId)>,
+}
+
+/// Moves some rows of a factor matrix to the mean of their distribution, given everything else.
+pub(crate) fn move_to_mean<T: Real>(
+    objective: &Objective<'_, T>,
+    parameters: &mut Parameters<T>,
+    group: usize,
+    prior: &GroupPrior,
+    noise: f64,
+    moves: &dyn Fn(usize) -> bool,
+) {
+    let distribution = RowDistribution { parameters, group, prior, noise, random: None };
+    let (mut step, _) = distribution.draw(objective);
+    step.keep_still(moves);
+    step.apply(parameters, group);
 }
 
 impl<T: Real> RowDistribution<'_, T> {
@@ -53,8 +68,9 @@ impl<T: Real> RowDistribution<'_, T> {
                     plain[lane] = system[n * (n + 1) + n];
                     prior.add_to_system(1.0, self.entries(row), system, n);
                     let noise = &mut noise[lane * n..(lane + 1) * n];
-                    let place = self.id.place(self.group);
-                    let mut rng = streams::stream_at(self.seed, ROW_STREAM, place, row as u64);
+                    let Some((seed, id)) = self.random else { continue };
+                    let place = id.place(self.group);
+                    let mut rng = streams::stream_at(seed, ROW_STREAM, place, row as u64);
                     streams::fill_normal(noise, &mut rng);
                     for z in noise {
                         *z *= deviation;

@@ -119,5 +119,9 @@ fn best_so_far<T: Real>(
     let report = RaceReport::new(session, &Arena::new(session), &race.heats);
     let spec = best.spec.clone();
     let finished = super::gibbs::mean_of(session, &spec, race.leader.chains, status);
-    Finished { validation_rmse: Some(report.held_out.rmse), race: Some(report), ..finished }
+    Finished {
+        validation_rmse: Some(report.held_out.rmse),
+        race: Some(Box::new(report)),
+        ..finished
+    }
 }

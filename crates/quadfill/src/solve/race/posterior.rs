@@ -145,7 +145,7 @@ pub(in crate::solve) fn run<T: Real>(
     ControlFlow::Break(Finished {
         path: trace.path,
         validation_rmse: Some(held_out.rmse),
-        race: Some(report),
+        race: Some(Box::new(report)),
         ..finished
     })
 }

@@ -119,7 +119,7 @@ fn families(
         prior,
         noise: None,
     };
-    use RowPriorKind::{Diagonal, Wishart};
+    let full = RowPriorKind::Wishart;
     let mut all = Vec::new();
     let models = match &config.model {
         // With two modes pairs and products are the same.
@@ -128,7 +128,7 @@ fn families(
         given => vec![given.clone()],
     };
     for (biases, prior) in
-        [(Biases::Modes, Wishart), (Biases::None, Wishart), (Biases::Modes, Diagonal)]
+        [(Biases::Modes, full), (Biases::None, full), (Biases::Modes, RowPriorKind::Diagonal)]
     {
         for model in &models {
             let is_given = config.biases.fixed().is_none_or(|given| given == biases);
@@ -138,7 +138,7 @@ fn families(
         }
     }
     if let (true, Some(biases)) = (all.is_empty(), config.biases.fixed()) {
-        all = models.iter().map(|model| contender(model, biases, Wishart)).collect();
+        all = models.iter().map(|model| contender(model, biases, full)).collect();
     }
     let shortest = (PILOT.0 + PILOT.1) as f64 / 2.0;
     let mut spent = 0.0;
