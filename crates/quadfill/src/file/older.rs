@@ -151,6 +151,7 @@ impl OldConfig {
                 OldRank::Auto => Rank::Auto { max: Some(self.model.rank) },
             },
             biases: self.offsets.into(),
+            centre: Choice::Fixed(false),
             ties: given.ties,
             solver: match self.solver {
                 OldSolver::Path => Solver::Path,
