@@ -241,6 +241,8 @@ settings! {
     Ties = "ties",
     /// The mean and the biases.
     Biases = "biases",
+    /// Whether rows are drawn to a centre.
+    Centre = "centre",
     /// The penalty on squared factors.
     Penalty = "penalty",
     /// How the penalty is scaled for each row.

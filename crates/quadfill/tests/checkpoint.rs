@@ -110,7 +110,7 @@ fn cp_resumes_to_the_same_bits() {
     let cp =
         FitConfig { path_steps: Choice::Fixed(8), ..FitConfig::for_spec(&ModelSpec::cp(3, 2)) };
     let stages = resumes::<f64>(&data(), &cp, Status::Validated);
-    assert!(stages.contains(&Stage::HoldOut(5)) && stages.contains(&Stage::Solve), "{stages:?}");
+    assert!(stages.contains(&Stage::HoldOut(4)) && stages.contains(&Stage::Solve), "{stages:?}");
 }
 
 #[test]

@@ -24,6 +24,7 @@ fn reference(problem: &Problem, objective: &Objective<'_, f64>, point: &Paramete
     let rows = spec.group_sizes(&problem.sizes);
     let n: usize = rows.iter().sum();
     let mut stacked = Vec::new();
+    let mut shares = Vec::new();
     for (group, &count) in rows.iter().enumerate() {
         for label in 0..count {
             let seen: usize = spec
@@ -36,15 +37,32 @@ fn reference(problem: &Problem, objective: &Objective<'_, f64>, point: &Paramete
                     seen.max(1) as f64 * n as f64 / (problem.sizes.len() as f64 * m)
                 }
             };
+            shares.push(share);
             let row = point.row(group, label);
             let squared: f64 = row.iter().map(|u| u * u).sum();
-            value += 0.03 * share * squared;
+            value += if problem.centred { 0.0 } else { 0.03 * share * squared };
             value += objective.bias_penalty() * point.bias(group, label).powi(2);
             if problem.incoherent {
                 value += 0.2 * (squared.sqrt() - 0.5f64.sqrt()).max(0.0).powi(4);
             }
             stacked.push(row.to_vec());
         }
+    }
+    let mut first = 0;
+    for count in rows.into_iter().filter(|_| problem.centred) {
+        let of_group = first..first + count;
+        let (rows, shares) = (&stacked[of_group.clone()], &shares[of_group]);
+        let total: f64 = shares.iter().sum();
+        for column in 0..problem.rank {
+            let entries = || rows.iter().map(|row| row[column]).zip(shares);
+            let mu = entries().map(|(u, share)| share * u).sum::<f64>() / (total + 1.0);
+            let about =
+                |mu: f64| -> f64 { entries().map(|(u, share)| share * (u - mu).powi(2)).sum() };
+            let penalty = |mu: f64| about(mu) + mu * mu;
+            assert!(penalty(mu) <= penalty(mu + 1e-3).min(penalty(mu - 1e-3)));
+            value += 0.03 * penalty(mu);
+        }
+        first += count;
     }
     if problem.perturbed {
         let c = quadfill::objective::Perturbation::random(n, 0.02, problem.seed).unwrap();

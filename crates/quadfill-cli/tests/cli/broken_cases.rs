@@ -189,6 +189,11 @@ pub(crate) const FLAGS: &[Case] = &[
     ),
     ("fit good.csv -o m --penalty -1", "--penalty is -1: it must be a number not below 0"),
     ("fit good.csv -o m --penalty small", "--penalty small: give a number such as 0.1 or 1e-3"),
+    ("fit good.csv -o m --centre yes", "--centre yes: choose auto, on, off"),
+    (
+        "fit good.csv -o m --centre on",
+        "--centre is for CP only: leave it out, or set --model to cp",
+    ),
     ("fit good.csv -o m --penalty-scale rows", "--penalty-scale rows: choose uniform, count"),
     ("fit good.csv -o m --bias all", "--bias all: choose auto, none, mean, modes"),
     (

@@ -231,7 +231,8 @@ fn influences<T: Real>(
     let m = objective.observations();
     let mut matrix = vec![0.0; n * n];
     let mut step = vec![0.0; n];
-    let prior = objective.row_prior(group, label as usize);
+    let priors = objective.row_priors(predictor.parameters, group);
+    let prior = priors.of(label as usize);
     let bias = predictor.parameters.bias(group, label as usize).to_f64();
     for (j, entry) in row.iter().copied().chain(has_biases.then_some(bias)).enumerate() {
         let ridge = m * prior.precision(j);

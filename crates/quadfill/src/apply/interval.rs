@@ -48,11 +48,12 @@ impl<'a, T: Real> Intervals<'a, T> {
                 objective.backend().normal_equations(&context, &cells, workspace, out);
             };
             let systems = objective.row_sums(group, size, &accumulate);
+            let priors = objective.row_priors(parameters, group);
             let solved: Vec<(Option<Box<[f64]>>, f64)> = systems
                 .par_chunks_exact(size)
                 .enumerate()
                 .map(|(row, system)| {
-                    let prior = objective.row_prior(group, row);
+                    let prior = priors.of(row);
                     let ridge = |j: usize| m * prior.precision(j);
                     let mut matrix = vec![0.0; n * n];
                     for i in 0..n {

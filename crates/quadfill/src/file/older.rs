@@ -152,6 +152,7 @@ impl OldConfig {
                 OldRank::Auto => Rank::Auto { max: Some(self.model.rank) },
             },
             biases: self.offsets.into(),
+            centre: Choice::Fixed(false),
             ties: given.ties.clone(),
             solver: match self.solver {
                 OldSolver::Path => Solver::Path,

@@ -29,6 +29,10 @@ use crate::error::{Error, Result};
 /// The maximum number of columns of the factors.
 pub(crate) const MAX_COLUMNS: usize = 4096;
 
+/// The quadratic models have pairs from the beginning, and their certificate has no centre.
+pub(crate) const CENTRE_IS_FOR_CP: &str =
+    "`centre` is for CP only: leave it out, or set `model` to cp";
+
 /// How the rows of a cell determine its prediction.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -71,6 +75,10 @@ pub struct ModelSpec {
     /// For each mode the factor matrix it uses: `[0, 1, 2]` when none is shared, `[0, 1, 0]` when
     /// the first and the third mode share theirs.
     pub groups: Vec<usize>,
+    /// Whether rows are drawn to a centre of their factor matrix instead of to zero; for CP only. Then the penalty of
+    /// a factor matrix with rows `u` is `sum of lambda_row |u - mu|^2 + lambda |mu|^2` with the best `mu`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub centred: bool,
 }
 
 /// Checks a model that was read from a file: everything else relies on
@@ -110,7 +118,13 @@ pub(crate) fn check_stored_spec(
 impl ModelSpec {
     /// A model of an interaction for this many modes, without biases or shared factors.
     pub fn new(interaction: Interaction, modes: usize, rank: usize) -> Self {
-        Self { interaction, rank, biases: Biases::None, groups: (0..modes).collect() }
+        Self {
+            interaction,
+            rank,
+            biases: Biases::None,
+            groups: (0..modes).collect(),
+            centred: false,
+        }
     }
 
     /// A quadratic model without biases or shared factors.
@@ -144,6 +158,13 @@ impl ModelSpec {
     #[must_use]
     pub fn with_biases(mut self, biases: Biases) -> Self {
         self.biases = biases;
+        self
+    }
+
+    /// The same with rows drawn to a centre, or to zero.
+    #[must_use]
+    pub fn with_centre(mut self, centred: bool) -> Self {
+        self.centred = centred;
         self
     }
 
@@ -217,6 +238,9 @@ impl ModelSpec {
                 self.modes(),
                 sizes.len()
             )));
+        }
+        if self.centred && self.interaction != Interaction::Cp {
+            return Err(Error::setting(CENTRE_IS_FOR_CP));
         }
         for group in 0..self.group_count() {
             let mut rows = self.group_modes(group).map(|mode| sizes[mode]);

@@ -6,21 +6,27 @@
 //!      + lambda2 * sum over rows of max(0, |u| - sqrt(alpha))^4
 //!      + <C, U U^T>
 //! ```
+//!
+//! In a centred model rows are drawn to the centre of their factor matrix instead of to zero, see
+//! [`ModelSpec::centred`].
 
+mod centre;
 mod data_gradient;
 mod implicit;
 mod kernel;
+mod penalties;
 mod point;
 mod problem;
 mod row_prior;
 mod rows;
 mod terms;
 
+pub(crate) use centre::centre;
 pub use data_gradient::DataGradient;
 pub(crate) use implicit::RowImplicit;
 pub use kernel::{KernelEntry, KernelSystem};
 pub use problem::{HoldOut, Problem, Terms};
-pub(crate) use row_prior::{Precision, RowPrior};
+pub(crate) use row_prior::{Precision, RowPrior, RowPriors};
 pub(crate) use terms::PERTURBATION_LIMIT;
 pub(crate) use terms::ScaledPerturbation;
 pub use terms::{PenaltyScale, Perturbation, RowNormPenalty};
@@ -44,6 +50,8 @@ pub struct Objective<'a, T: Real> {
     /// `C` for a penalty of 1.
     perturbation: Option<Arc<Perturbation>>,
     implicit: Option<implicit::Implicit>,
+    /// What rows are drawn to where that does not depend on the parameters.
+    fixed_centres: Option<Vec<Vec<f64>>>,
     forms: Vec<ModeForm<T>>,
     plans: Vec<Plan>,
     value_plan: Plan,
@@ -124,6 +132,7 @@ impl<'a, T: Real> Objective<'a, T> {
             row_norm_penalty: None,
             perturbation: None,
             implicit: None,
+            fixed_centres: None,
             forms: (0..spec.modes()).map(|mode| ModeForm::new(spec, mode)).collect(),
             plans,
             value_plan: Plan::new(views, vec![widest]),
@@ -184,14 +193,6 @@ impl<'a, T: Real> Objective<'a, T> {
         self.bias_penalty
     }
 
-    /// The prior of a row: mean zero, with the precision of its penalty.
-    pub(crate) fn row_prior(&self, group: usize, label: usize) -> RowPrior<'_> {
-        let columns = self.row_penalty(group, label);
-        let precision =
-            Precision::Uniform { rank: self.spec.rank, columns, bias: self.bias_penalty };
-        RowPrior { mean: None, precision }
-    }
-
     /// The penalty of one row.
     pub fn row_penalty(&self, group: usize, label: usize) -> f64 {
         self.penalty * self.row_weight(group, label)
@@ -238,54 +239,9 @@ impl<'a, T: Real> Objective<'a, T> {
         (sum::ordered_sum(&sums) + self.implicit_value(parameters)) / self.observations
     }
 
-    /// Everything but the data term.
-    pub(crate) fn penalty_value(&self, parameters: &Parameters<T>) -> f64 {
-        self.penalties(parameters).total()
-    }
-
     /// The objective at a point, term by term.
     pub fn value(&self, parameters: &Parameters<T>) -> Value {
         Value { data: self.data_value(parameters), ..self.penalties(parameters) }
-    }
-
-    /// Everything but the data term, term by term, with 0 for the data.
-    pub fn penalties(&self, parameters: &Parameters<T>) -> Value {
-        let rank = parameters.layout().rank();
-        let (mut penalties, mut row_norms) = (Vec::new(), Vec::new());
-        for (group, &rows) in parameters.layout().rows().iter().enumerate() {
-            for label in 0..rows {
-                let prior = self.row_prior(group, label);
-                let entries = parameters.row(group, label).iter().map(|u| u.to_f64());
-                let of_row: f64 = entries.enumerate().map(|(j, u)| prior.value(j, u)).sum();
-                let bias = parameters.bias(group, label).to_f64();
-                penalties.push(of_row + prior.value(rank, bias));
-                if let Some(penalty) = &self.row_norm_penalty {
-                    row_norms
-                        .push(penalty.value(squared_norm(parameters.row(group, label)).sqrt()));
-                }
-            }
-        }
-        Value {
-            data: 0.0,
-            penalty: sum::ordered_sum(&penalties),
-            row_norms: sum::ordered_sum(&row_norms),
-            perturbation: self.perturbation_value(parameters),
-        }
-    }
-
-    fn perturbation_value(&self, parameters: &Parameters<T>) -> f64 {
-        let Some(perturbation) = self.perturbation() else {
-            return 0.0;
-        };
-        let products = perturbed_rows(perturbation, parameters);
-        let terms: Vec<f64> = stacked_rows(parameters)
-            .enumerate()
-            .map(|(i, row)| {
-                let product = &products[i * row.len()..][..row.len()];
-                row.iter().zip(product).map(|(u, c)| u.to_f64() * c).sum()
-            })
-            .collect();
-        sum::ordered_sum(&terms)
     }
 
     /// Writes the gradient into `out` and returns the weighted mean squared residual.
@@ -314,31 +270,6 @@ impl<'a, T: Real> Objective<'a, T> {
         }
         self.add_penalty_gradient(parameters, out);
         sum::ordered_sum(&squares) / self.observations
-    }
-
-    fn add_penalty_gradient(&self, parameters: &Parameters<T>, out: &mut Parameters<T>) {
-        let rank = parameters.layout().rank();
-        let perturbed = self.perturbation().map(|c| perturbed_rows(c, parameters));
-        let mut stacked = 0;
-        for (group, &rows) in parameters.layout().rows().iter().enumerate() {
-            for label in 0..rows {
-                let row = parameters.row(group, label);
-                let prior = self.row_prior(group, label);
-                let quartic =
-                    self.row_norm_penalty.map_or(0.0, |q| q.diagonal(squared_norm(row).sqrt()));
-                let bias = parameters.bias(group, label).to_f64();
-                add_to_row(out, group, label, |column| {
-                    if column == rank {
-                        return prior.gradient(rank, bias);
-                    }
-                    let coupled =
-                        perturbed.as_ref().map_or(0.0, |p| 2.0 * p[stacked * rank + column]);
-                    let entry = row[column].to_f64();
-                    prior.gradient(column, entry) + quartic * entry + coupled
-                });
-                stacked += 1;
-            }
-        }
     }
 
     /// Writes the product of the Hessian with `direction` into `out`.
@@ -388,39 +319,6 @@ impl<'a, T: Real> Objective<'a, T> {
             }
         }
         self.add_penalty_curvature(parameters, direction, out);
-    }
-
-    fn add_penalty_curvature(
-        &self,
-        parameters: &Parameters<T>,
-        direction: &Parameters<T>,
-        out: &mut Parameters<T>,
-    ) {
-        let rank = parameters.layout().rank();
-        let perturbed = self.perturbation().map(|c| perturbed_rows(c, direction));
-        let mut stacked = 0;
-        for (group, &rows) in parameters.layout().rows().iter().enumerate() {
-            for label in 0..rows {
-                let (row, along) = (parameters.row(group, label), direction.row(group, label));
-                let norm = squared_norm(row).sqrt();
-                let inner: f64 = row.iter().zip(along).map(|(u, d)| u.to_f64() * d.to_f64()).sum();
-                let prior = self.row_prior(group, label);
-                let quartic = self.row_norm_penalty;
-                let diagonal = quartic.map_or(0.0, |q| q.diagonal(norm));
-                let rank_one = quartic.map_or(0.0, |q| q.rank_one(norm)) * inner;
-                let bias = direction.bias(group, label).to_f64();
-                add_to_row(out, group, label, |column| {
-                    if column == rank {
-                        return 2.0 * prior.precision(rank) * bias;
-                    }
-                    let coupled =
-                        perturbed.as_ref().map_or(0.0, |p| 2.0 * p[stacked * rank + column]);
-                    let straight = 2.0 * prior.precision(column) + diagonal;
-                    straight * along[column].to_f64() + rank_one * row[column].to_f64() + coupled
-                });
-                stacked += 1;
-            }
-        }
     }
 }
 

@@ -1,5 +1,29 @@
 //! The prior of a row: the one interface through which everything but the data acts on a row.
 
+use std::borrow::Cow;
+
+/// The priors of the rows of one factor matrix.
+#[derive(Debug, Clone)]
+pub(crate) struct RowPriors<'a> {
+    pub(super) rank: usize,
+    pub(super) penalty: f64,
+    pub(super) bias: f64,
+    /// The penalty of each row over `penalty`; 1 if there are none.
+    pub(super) weights: Option<&'a [f64]>,
+    /// What the rows are drawn to, with a zero for the bias; zero if there is none.
+    pub(super) centre: Option<Cow<'a, [f64]>>,
+}
+
+impl RowPriors<'_> {
+    /// The prior of one row.
+    #[inline]
+    pub(crate) fn of(&self, label: usize) -> RowPrior<'_> {
+        let columns = self.penalty * self.weights.map_or(1.0, |weights| weights[label]);
+        let precision = Precision::Uniform { rank: self.rank, columns, bias: self.bias };
+        RowPrior { mean: self.centre.as_deref(), precision }
+    }
+}
+
 /// The term `(u - mean)^T P (u - mean)` of a row `u`, its bias being the last entry where there is one.
 ///
 /// A penalty is a prior with mean zero and a precision of `lambda` for every column.

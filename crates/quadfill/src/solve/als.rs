@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use super::row_newton::{RowProblem, RowScratch};
 use super::row_systems::{GroupStep, solve_rows};
 use crate::model::{Interaction, Parameters};
-use crate::objective::{Objective, RowImplicit, perturbed_rows};
+use crate::objective::{Objective, RowImplicit, RowPriors, perturbed_rows};
 use crate::views::Segment;
 use quadfill_kernels::cells::Workspace;
 use quadfill_kernels::cholesky::{self, LANES};
@@ -15,7 +15,8 @@ use quadfill_kernels::{Real, sum};
 ///
 /// Never increases the objective (up to rounding to `T`). Rows of one matrix are independent unless
 /// modes share it or a perturbation couples them; then the simultaneous row step is a direction
-/// along which the objective is minimised.
+/// along which the objective is minimised. In a centred model the rows of a matrix are solved for the centre that
+/// they had; the best centre of the new rows is no worse.
 pub fn sweep<T: Real>(objective: &Objective<'_, T>, parameters: &mut Parameters<T>) -> f64 {
     let mut data = 0.0;
     for group in 0..objective.spec().group_count() {
@@ -62,7 +63,8 @@ pub(crate) fn update_rows<T: Real>(
 
 /// Whether one update minimises over every row of a matrix, the other matrices being fixed.
 pub(crate) fn is_linear<T: Real>(objective: &Objective<'_, T>, group: usize) -> bool {
-    !is_coupled(objective, group) && has_linear_rows(objective, group)
+    let apart = !is_coupled(objective, group) && !objective.has_own_centre();
+    apart && has_linear_rows(objective, group)
 }
 
 /// Whether the rows of a matrix depend on each other.
@@ -100,6 +102,7 @@ struct RowTerms<'a, T: Real> {
     objective: &'a Objective<'a, T>,
     parameters: &'a Parameters<T>,
     group: usize,
+    priors: RowPriors<'a>,
     /// Position of the matrix's first row among all rows stacked.
     first_stacked: usize,
     perturbed: Option<Vec<f64>>,
@@ -112,6 +115,7 @@ impl<'a, T: Real> RowTerms<'a, T> {
             objective,
             parameters,
             group,
+            priors: objective.row_priors(parameters, group),
             first_stacked: parameters.layout().rows()[..group].iter().sum(),
             perturbed: objective.perturbation().map(|c| perturbed_rows(c, parameters)),
             implicit: objective.row_implicit(parameters, group),
@@ -130,7 +134,7 @@ impl<'a, T: Real> RowTerms<'a, T> {
         let numbers = self.parameters.row(self.group, row);
         let entries = numbers.iter().map(|u| u.to_f64());
         let bias = (n > rank).then(|| self.parameters.bias(self.group, row).to_f64());
-        let prior = self.objective.row_prior(self.group, row);
+        let prior = self.priors.of(row);
         prior.add_to_system(m, entries.clone().chain(bias), system, n);
         if let Some(quartic) = self.objective.row_norm_penalty() {
             let norm = entries.clone().map(|u| u.powi(2)).sum::<f64>().sqrt();
@@ -197,7 +201,7 @@ impl<T: Real> RowTerms<'_, T> {
     /// term moves by `-<d, g> - <d, P (u + d - mean)>`.
     fn data_change(&self, row: usize, step: &[f64], rhs: &[f64]) -> f64 {
         let m = self.count();
-        let prior = self.objective.row_prior(self.group, row);
+        let prior = self.priors.of(row);
         let entries = self.parameters.row(self.group, row).iter().map(|u| u.to_f64());
         let bias = self.parameters.bias(self.group, row).to_f64();
         let mut change = 0.0;
@@ -264,7 +268,7 @@ fn newton_steps<T: Real>(
                         row: &numbers,
                         bias: parameters.bias(group, row).to_f64(),
                         own,
-                        prior: objective.row_prior(group, row),
+                        prior: terms.priors.of(row),
                         has_bias: n > rank,
                         row_norm_penalty: objective.row_norm_penalty(),
                         observations: m,

@@ -5,7 +5,7 @@ use super::gibbs::Sampling;
 use super::sdp::SdpForm;
 use super::{gibbs, sdp};
 use crate::error::{Error, Result};
-use crate::model::{Biases, ModelKind, ModelSpec};
+use crate::model::{Biases, CENTRE_IS_FOR_CP, ModelKind, ModelSpec};
 use crate::objective::{HoldOut, Terms};
 use crate::observations::{Mode, Observations, Summary, positions};
 
@@ -13,6 +13,7 @@ use crate::observations::{Mode, Observations, Summary, positions};
 pub(super) const PLAIN_RANK: usize = 10;
 /// The largest rank that is tried on held-out data, and at a given penalty.
 const MAX_RANK: usize = 64;
+const MAX_CP_RANK: usize = 100;
 const MAX_RANK_AT_PENALTY: usize = 512;
 
 /// Settings that were checked against each other and against the data.
@@ -109,7 +110,8 @@ impl FitConfig {
         let interaction = self.model.interaction(modes.len())?;
         let groups = (0..modes.len()).collect();
         let biases = self.biases.unwrap_or(Biases::None);
-        let mut spec = ModelSpec { interaction, rank: self.max_rank(), biases, groups };
+        let centred = self.centre.unwrap_or(false);
+        let mut spec = ModelSpec { interaction, rank: self.max_rank(), biases, groups, centred };
         for names in &self.ties {
             spec = spec.with_tied(&positions(modes, names)?);
         }
@@ -136,6 +138,7 @@ impl FitConfig {
             Rank::Auto { max: None } => match self.solver {
                 Solver::Sdp(_) => crate::model::MAX_COLUMNS,
                 _ if !self.can_find_rank() => PLAIN_RANK,
+                _ if self.penalty.is_auto() && self.model == ModelKind::Cp => MAX_CP_RANK,
                 _ if self.penalty.is_auto() => MAX_RANK,
                 _ => MAX_RANK_AT_PENALTY,
             },
@@ -149,6 +152,9 @@ impl FitConfig {
             return bad(
                 "`perturb` is for quadratic models only: leave it out, or choose another `model`",
             );
+        }
+        if self.centre == Choice::Fixed(true) {
+            self.check_centre()?;
         }
         if self.ties.iter().any(|modes| modes.len() < 2) {
             return bad("`ties` needs two or more modes in each list, such as head,tail");
@@ -219,6 +225,20 @@ impl FitConfig {
                 "`rank` is {rank}: it must be from 1 to {}",
                 crate::model::MAX_COLUMNS
             )));
+        }
+        Ok(())
+    }
+
+    /// Refuses settings that a centre does not support.
+    fn check_centre(&self) -> Result<()> {
+        if self.model != ModelKind::Cp {
+            return bad(CENTRE_IS_FOR_CP);
+        }
+        if matches!(self.solver, Solver::Gibbs(_)) {
+            return bad("the solver gibbs draws the means of all rows: leave `centre` out");
+        }
+        if self.implicit.is_some() {
+            return bad("`implicit` draws rows to zero: leave `centre` out");
         }
         Ok(())
     }

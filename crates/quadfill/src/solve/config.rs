@@ -55,7 +55,7 @@ pub enum Rank {
     /// or as the smallest rank that fits exactly. The convex program keeps the rank of its solution.
     /// Other solvers, and fits of implicit data, use 10.
     Auto {
-        /// The largest rank that is tried; by default 64, or 512 at a given penalty.
+        /// The largest rank that is tried; by default 64, for CP 100, or 512 at a given penalty.
         max: Option<usize>,
     },
 }
@@ -151,6 +151,10 @@ pub struct FitConfig {
     /// The mean and the biases. Automatically: chosen on held-out data, none where a penalty is given, all
     /// of them where the posterior is sampled.
     pub biases: Choice<Biases>,
+    /// Whether the rows of CP are drawn to a centre of their factor matrix instead of to zero, which lets a constant,
+    /// biases and pairs in before triples. Automatically: chosen on held-out data, off where a penalty is given.
+    #[serde(default)]
+    pub centre: Choice<bool>,
     /// Lists of modes that share their factors, by name or number from 1.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ties: Vec<Vec<String>>,
@@ -203,6 +207,7 @@ impl Default for FitConfig {
             model: ModelKind::Auto,
             rank: Rank::default(),
             biases: Choice::Auto,
+            centre: Choice::Auto,
             ties: Vec::new(),
             solver: Solver::Auto,
             penalty: Choice::Auto,

@@ -23,13 +23,14 @@ const GAP_SLACK: f64 = 1.001;
 /// Sweeps without improvement after the best one.
 const PATIENCE: usize = 10;
 
-/// Continues from the best point of all paths. CP skips this and refits all data from there.
+/// Continues from the best point of all paths. CP skips this and refits all data from there, unless it is centred:
+/// then its path can be repeated.
 pub(super) fn start<T: Real>(
     session: &FitSession<'_, T>,
     chosen: Candidate,
     best: Best<Parameters<T>>,
 ) -> State<Parameters<T>> {
-    if best.spec.interaction == Interaction::Cp {
+    if best.spec.interaction == Interaction::Cp && !best.spec.centred {
         let rmse = chosen.validation_rmse;
         return refit::start(session, chosen, best, MAX_SWEEPS, rmse);
     }

@@ -24,6 +24,17 @@ pub(super) const TRIM_FIRST: f64 = 1e-2;
 pub(super) const TRIM_LAST: f64 = 1e-8;
 /// The maximum number of Gauss-Newton steps of a polish.
 pub(super) const POLISH_STEPS: usize = 30;
+/// A polish continues if its first step leaves at most this share of the residual. Paths leave exact data with errors
+/// in flat directions, which the step removes (0.92 and less remained), and noisy data near a minimum (0.947 and more).
+const PROBE_SHARE: f64 = 0.93;
+/// The work of that step, in observations times columns times inner steps, and the least number of inner steps: enough
+/// to tell, and little because most data are noisy.
+const PROBE_WORK: usize = 30_000_000;
+const PROBE_INNER: usize = 100;
+/// Where there are this many observations for each free parameter, a path of [`SHORT_PATH`] steps recovers what a
+/// longer one does.
+const MANY_PER_PARAMETER: usize = 8;
+const SHORT_PATH: usize = 100;
 
 /// Whether to try an exact fit: enough data, and no setting that rules it out.
 pub(super) fn is_worth_trying<T: Real>(session: &FitSession<'_, T>) -> bool {
@@ -31,7 +42,7 @@ pub(super) fn is_worth_trying<T: Real>(session: &FitSession<'_, T>) -> bool {
     let least = if session.checked.finds_rank { 1 } else { session.base.rank };
     let spec = session.base.clone().with_rank(least);
     let enough = data.len() > spec.degrees_of_freedom(&data.sizes());
-    let plain = config.row_norm_penalty.is_none() && !config.perturb;
+    let plain = config.row_norm_penalty.is_none() && !config.perturb && !session.base.centred;
     enough && plain && config.biases.unwrap_or(Biases::None) == Biases::None
 }
 
@@ -89,7 +100,7 @@ enum Attempt<T: Real> {
     Exact(Descent<Parameters<T>>),
     /// It vanished with extra columns, but not without them.
     Close,
-    /// It stopped decreasing with extra columns.
+    /// It stopped decreasing.
     Noisy,
     /// A limit of the whole fit was reached.
     Stopped(Finished<T>),
@@ -159,10 +170,12 @@ fn try_exact<T: Real>(
                     return Attempt::Stopped(Finished::at(descent, 0.0, Status::Interrupted));
                 }
                 let vanished = deviation * T::EPSILON.sqrt().min(1e-5);
-                if objective.data_value(&descent.parameters).sqrt() <= vanished {
-                    return Attempt::Exact(descent);
-                }
-                return Attempt::Close;
+                let left = objective.data_value(&descent.parameters).sqrt();
+                return match ending {
+                    _ if left <= vanished => Attempt::Exact(descent),
+                    Ending::StoppedByRule if descent.trace.step == 1 => Attempt::Noisy,
+                    _ => Attempt::Close,
+                };
             }
         };
     }
@@ -176,6 +189,16 @@ fn state<T: Real>(
     State::Exact(ExactSearch { attempt: Some(attempt), ..search.clone() })
 }
 
+/// The number of steps of the first path.
+fn path_steps<T: Real>(session: &FitSession<'_, T>) -> usize {
+    let data = session.problem.data();
+    let largest = session.base.clone().with_rank(exact_rank::largest(session));
+    let free = largest.degrees_of_freedom(&data.sizes());
+    let whole = session.path_steps(data);
+    let is_short = data.len() >= MANY_PER_PARAMETER * free && session.config().path_steps.is_auto();
+    if is_short { whole.min(SHORT_PATH) } else { whole }
+}
+
 fn wide_path<T: Real>(
     session: &mut FitSession<'_, T>,
     search: &ExactSearch<Parameters<T>>,
@@ -183,7 +206,7 @@ fn wide_path<T: Real>(
     deviation: f64,
 ) -> Ending {
     let first = descent.first_penalty;
-    let count = session.path_steps(session.problem.data());
+    let count = path_steps(session);
     let schedule = Schedule { first, last: first * PATH_DEPTH, steps: count };
     let per_decade = schedule.steps_per_decade();
     let early = session.may_stop_early();
@@ -209,7 +232,7 @@ fn trimmed_path<T: Real>(
     descent: &mut Descent<Parameters<T>>,
 ) -> Ending {
     let first = descent.first_penalty;
-    let count = (session.path_steps(session.problem.data()) / 3).max(10);
+    let count = (path_steps(session) / 3).max(10);
     let schedule = Schedule { first, last: first * (TRIM_LAST / TRIM_FIRST), steps: count };
     let iteration = Iteration {
         stage: Stage::Trim,
@@ -223,7 +246,7 @@ fn trimmed_path<T: Real>(
     session.iterate(objective, descent, iteration, |_, _| false)
 }
 
-/// Gauss-Newton without penalty. Its damping is carried from step to step and not kept, so a
+/// Gauss-Newton without penalty, which ends after one step where that hardly changes the residual. Its damping is carried from step to step and not kept, so a
 /// checkpoint has the point where it began.
 fn polish<T: Real>(
     session: &mut FitSession<'_, T>,
@@ -234,21 +257,24 @@ fn polish<T: Real>(
 ) -> Ending {
     descent.trace.step = 0;
     let beginning = descent.clone();
+    objective.set_penalty(0.0);
+    let work = objective.views().len() * descent.spec.rank;
+    let solver = GaussNewton::new().with_first_inner((PROBE_WORK / work).max(PROBE_INNER));
+    let start = objective.data_value(&descent.parameters).sqrt();
     let (mut slow, mut before) = (0, f64::INFINITY);
     let iteration = Iteration {
         stage: Stage::Polish,
         count: POLISH_STEPS,
-        advance: &mut steps(GaussNewton::new(), |_| 0.0),
+        advance: &mut steps(solver, |_| 0.0),
         checkpoint: Some(&|_: &Descent<_>| state(search, ExactAttempt::Polish(beginning.clone()))),
         sweeps_before: Some(session.sweeps()),
     };
-    let ending = session.iterate(objective, descent, iteration, |_, report| {
+    session.iterate(objective, descent, iteration, |descent, report| {
         let now = report.data.max(0.0).sqrt();
+        let is_noise = descent.trace.step == 1 && now > PROBE_SHARE * start;
         slow = if now > 0.7 * before { slow + 1 } else { 0 };
         before = now;
         let done = now < 4.0 * T::EPSILON * deviation;
-        slow >= 3 || done
-    });
-    objective.set_penalty(0.0);
-    ending
+        is_noise || slow >= 3 || done
+    })
 }

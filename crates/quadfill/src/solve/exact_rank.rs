@@ -2,6 +2,7 @@
 
 use super::session::FitSession;
 use super::state::{RankTrial, TrialResult};
+use crate::views::Selection;
 use quadfill_kernels::Real;
 
 /// The largest rank that is tried.
@@ -14,6 +15,15 @@ const MIN_PER_PARAMETER: f64 = 1.1;
 /// The residual of a path with extra columns vanishes a few ranks early; this many are tried from there.
 const CLOSE: usize = 4;
 
+/// Values with few distinct ones among them, such as ratings, counts or bytes, are not a tensor of low rank unless that
+/// is very low: the largest rank that is tried for them.
+const QUANTISED_RANK: usize = 6;
+/// Such values are found in a sample of at most so many, where there are more observations than the second number.
+const SAMPLE: usize = 10_000;
+const FEW: usize = 2_000;
+/// The sample over its distinct values.
+const REPEATS: usize = 20;
+
 /// The rank to try next: the given one once, or the next on the way to the smallest exact one.
 pub(super) fn next<T: Real>(session: &FitSession<'_, T>, trials: &[RankTrial]) -> Option<usize> {
     if !session.checked.finds_rank {
@@ -22,8 +32,11 @@ pub(super) fn next<T: Real>(session: &FitSession<'_, T>, trials: &[RankTrial]) -
     bisect(trials, largest(session))
 }
 
-/// The largest rank with clearly fewer free parameters than observations, within reason.
-fn largest<T: Real>(session: &FitSession<'_, T>) -> usize {
+/// The given rank, or the largest that is tried: with clearly fewer free parameters than observations, within reason.
+pub(super) fn largest<T: Real>(session: &FitSession<'_, T>) -> usize {
+    if !session.checked.finds_rank {
+        return session.base.rank;
+    }
     let data = session.problem.data();
     let (sizes, m) = (data.sizes(), data.len());
     let fits = |rank: usize| {
@@ -31,7 +44,24 @@ fn largest<T: Real>(session: &FitSession<'_, T>) -> usize {
         let free = session.base.clone().with_rank(rank).degrees_of_freedom(&sizes);
         work <= MAX_WORK && MIN_PER_PARAMETER * free as f64 <= m as f64
     };
-    (1..=MAX_RANK.min(session.base.rank)).take_while(|&rank| fits(rank)).last().unwrap_or(1)
+    let most = if is_quantised(data) { QUANTISED_RANK } else { MAX_RANK };
+    (1..=most.min(session.base.rank)).take_while(|&rank| fits(rank)).last().unwrap_or(1)
+}
+
+/// Whether the values repeat a few distinct ones.
+fn is_quantised<T: Real>(data: Selection<'_, T>) -> bool {
+    let stride = data.len().div_ceil(SAMPLE).max(1);
+    let (mut position, mut sample) = (0, Vec::with_capacity(SAMPLE));
+    data.for_each(|_, value, _| {
+        if position % stride == 0 {
+            sample.push(value.to_f64());
+        }
+        position += 1;
+    });
+    let taken = sample.len();
+    sample.sort_unstable_by(f64::total_cmp);
+    sample.dedup();
+    data.len() > FEW && sample.len() * REPEATS < taken
 }
 
 /// The rank to try next, if any is left.

@@ -23,6 +23,8 @@ pub struct GaussNewton {
     damping: Damping,
     /// Whether to use the Hessian itself.
     second_order: bool,
+    /// The maximum number of inner steps of the first step, where it has one of its own.
+    first_inner: Option<usize>,
 }
 
 impl GaussNewton {
@@ -37,6 +39,13 @@ impl GaussNewton {
     }
 }
 
+impl GaussNewton {
+    /// The same with a first step of at most `inner` inner steps.
+    pub(super) fn with_first_inner(self, inner: usize) -> Self {
+        Self { first_inner: Some(inner), ..self }
+    }
+}
+
 impl<T: Real> Step<T> for GaussNewton {
     fn step(&mut self, objective: &Objective<'_, T>, parameters: &mut Parameters<T>) -> StepReport {
         let start = StepReport::at(objective, parameters);
@@ -44,7 +53,8 @@ impl<T: Real> Step<T> for GaussNewton {
         objective.gradient_into(parameters, &mut gradient);
         let blocks = RowBlocks::new(objective, parameters);
         let residual = if self.second_order { NEWTON_RESIDUAL } else { RESIDUAL };
-        let enough = Enough { residual, steps: MAX_INNER };
+        let inner = self.first_inner.take().unwrap_or(MAX_INNER).min(MAX_INNER);
+        let enough = Enough { residual, steps: inner };
         let second_order = self.second_order;
         let moved = self.damping.until_down(|damping| {
             let damping = damping * blocks.mean_diagonal;
@@ -98,6 +108,7 @@ impl RowBlocks {
                         objective.backend().normal_equations(&context, &cells, workspace, out);
                     },
                 );
+                let priors = objective.row_priors(parameters, group);
                 let rows: Vec<(Vec<f64>, f64)> = sums
                     .par_chunks_exact(size)
                     .enumerate()
@@ -108,8 +119,7 @@ impl RowBlocks {
                             for j in 0..=i {
                                 block[i * n + j] = scale * sums[i * (n + 1) + j];
                             }
-                            let prior = objective.row_prior(group, label);
-                            block[i * n + i] += 2.0 * prior.precision(i);
+                            block[i * n + i] += 2.0 * priors.of(label).precision(i);
                             trace += block[i * n + i];
                         }
                         let floor = (1e-10 * trace / n as f64).max(f64::MIN_POSITIVE);

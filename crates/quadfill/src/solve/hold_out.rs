@@ -4,6 +4,8 @@
 use std::ops::ControlFlow;
 
 use super::Status;
+use super::centred;
+use super::config::Choice;
 use super::early_stopping;
 use super::events::Stage;
 use super::hold_out_ranks::{self, Pick};
@@ -16,6 +18,10 @@ use quadfill_kernels::Real;
 
 /// How far up the penalty of a CP model is tried.
 const PATH_HEIGHT: f64 = 1e3;
+/// The best penalty is near the start of a path if the start is smaller than this many times the penalty.
+const NEAR_START: f64 = 4.0;
+/// Where the start of a CP path is searched for, over the penalty at which the last one began.
+const ABOVE: f64 = 4.0;
 
 /// Evaluates one path after the other, then continues from the best point.
 pub(super) fn run<T: Real>(
@@ -26,10 +32,7 @@ pub(super) fn run<T: Real>(
         let (trial, mut descent) = match search.descent.take() {
             Some(under_way) => under_way,
             None => match next_trial(session, &search.candidates) {
-                Some(trial) => {
-                    let spec = spec_with(session, trial.biases, trial.rank);
-                    (trial, session.path_start(session.problem.training(), &spec))
-                }
+                Some(trial) => (trial, start_of(session, &mut search, trial)),
                 None => break,
             },
         };
@@ -39,6 +42,7 @@ pub(super) fn run<T: Real>(
             search.candidates.push(Candidate {
                 biases: trial.biases,
                 rank: trial.rank,
+                centred: trial.centred,
                 penalty: path[best].penalty,
                 validation_rmse: path[best].validation_rmse.unwrap_or(f64::INFINITY),
                 path,
@@ -53,6 +57,32 @@ pub(super) fn run<T: Real>(
     ControlFlow::Continue(early_stopping::start(session, chosen, best))
 }
 
+/// Where the path of a trial begins. The way up of a CP model begins where the way down did.
+fn start_of<T: Real>(
+    session: &FitSession<'_, T>,
+    search: &mut HoldOutSearch<Parameters<T>>,
+    trial: Trial,
+) -> Descent<Parameters<T>> {
+    let kept = search.start.take();
+    if let (Some(start), true) = (kept, trial.end > 1.0) {
+        return start;
+    }
+    let spec = spec_with(session, trial.biases, trial.rank).with_centre(trial.centred);
+    // Penalties at which no column vanishes are similar for all ranks and biases.
+    let before = search.candidates.iter().rev().find(|c| !c.centred).map(|c| c.path[0].penalty);
+    let above = before.map(|penalty| ABOVE * penalty);
+    let start = session.path_start_below(session.problem.training(), &spec, above);
+    if is_plain_cp(&spec) {
+        search.start = Some(start.clone());
+    }
+    start
+}
+
+/// Whether a path begins at random, in the middle of all penalties.
+fn is_plain_cp(spec: &ModelSpec) -> bool {
+    spec.interaction == Interaction::Cp && !spec.centred
+}
+
 /// Runs one path and records the held-out error of every point. Returns the limit that ended it,
 /// if one did.
 fn evaluate_path<T: Real>(
@@ -63,7 +93,7 @@ fn evaluate_path<T: Real>(
 ) -> Option<Status> {
     let problem = session.problem;
     let first = descent.first_penalty;
-    let count = steps_of(session);
+    let count = steps_of(session, trial);
     let schedule = Schedule { first, last: first * trial.end, steps: count };
     let early = session.may_stop_early();
     let mut objective = problem.training_objective(&descent.spec, first);
@@ -100,22 +130,39 @@ fn evaluate_path<T: Real>(
 
 /// The number of steps of a path on held-out data. Where many ranks are tried, few steps are enough to
 /// compare them.
-fn steps_of<T: Real>(session: &FitSession<'_, T>) -> usize {
+fn steps_of<T: Real>(session: &FitSession<'_, T>, trial: Trial) -> usize {
+    if trial.centred {
+        return session.config().path_steps.unwrap_or(centred::path_steps(trial.end));
+    }
     let whole = session.path_steps(session.problem.training());
     let few = session.checked.finds_rank && session.config().path_steps.is_auto();
     if few { whole / 3 } else { whole }
 }
 
-/// What is tried next: biases and rank, and for CP, which starts in the middle, the way up as well as
-/// the way down. Follows from what has been found.
+/// What is tried next, which follows from what has been found: for CP first the centred models.
 fn next_trial<T: Real>(session: &FitSession<'_, T>, candidates: &[Candidate]) -> Option<Trial> {
-    let ends: &[f64] = match session.base.interaction {
-        Interaction::Cp => &[PATH_DEPTH, PATH_HEIGHT],
-        Interaction::Quadratic(_) => &[PATH_DEPTH],
-    };
-    let turn = candidates.len() % ends.len();
-    if let (Some(&Candidate { biases, rank, .. }), true) = (candidates.last(), turn > 0) {
-        return Some(Trial { biases, rank, end: ends[turn] });
+    let (centred, plain) = candidates.split_at(candidates.partition_point(|c| c.centred));
+    let is_cp = session.base.interaction == Interaction::Cp;
+    let centre = if is_cp { session.config().centre } else { Choice::Fixed(false) };
+    if centre.unwrap_or(true)
+        && let Some(trial) = centred::next_trial(session, centred)
+    {
+        return Some(trial);
+    }
+    if centre == Choice::Fixed(true) { None } else { next_plain_trial(session, plain) }
+}
+
+/// The next model with rows drawn to zero: biases and rank, and for CP, which starts in the middle, the way up where
+/// the way down was best near its start.
+fn next_plain_trial<T: Real>(
+    session: &FitSession<'_, T>,
+    candidates: &[Candidate],
+) -> Option<Trial> {
+    let trial = |Pick { biases, rank }, end| Trial { biases, rank, centred: false, end };
+    if let Some(&Candidate { biases, rank, .. }) = candidates.last().filter(|c| may_be_above(c))
+        && is_plain_cp(&session.base)
+    {
+        return Some(trial(Pick { biases, rank }, PATH_HEIGHT));
     }
     let biases = match session.config().biases.fixed() {
         Some(biases) => vec![biases],
@@ -124,10 +171,18 @@ fn next_trial<T: Real>(session: &FitSession<'_, T>, candidates: &[Candidate]) ->
     let pick = if session.checked.finds_rank {
         hold_out_ranks::next(candidates, &biases, largest_rank(session))
     } else {
-        let next = biases.get(candidates.len() / ends.len());
+        let tried = |biases| candidates.iter().any(|c| c.biases == biases);
+        let next = biases.iter().find(|&&biases| !tried(biases));
         next.map(|&biases| Pick { biases, rank: session.base.rank })
     };
-    pick.map(|Pick { biases, rank }| Trial { biases, rank, end: ends[0] })
+    pick.map(|pick| trial(pick, PATH_DEPTH))
+}
+
+/// Whether a path went down from where its error was about smallest, so that larger penalties may be better.
+fn may_be_above(candidate: &Candidate) -> bool {
+    let path = &candidate.path;
+    let goes_up = path[path.len() - 1].penalty > path[0].penalty;
+    !goes_up && path[0].penalty < NEAR_START * candidate.penalty
 }
 
 /// The largest rank that the number of observations can support.

@@ -82,6 +82,7 @@ mod tests {
             candidates.push(Candidate {
                 biases: trial.biases,
                 rank: trial.rank,
+                centred: false,
                 penalty: 1.0,
                 validation_rmse: error(trial),
                 path: Vec::new(),

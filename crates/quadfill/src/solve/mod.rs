@@ -4,6 +4,7 @@
 //! events, save checkpoints, and may end a fit.
 
 pub mod als;
+mod centred;
 mod checked;
 mod checkpoint;
 mod config;

@@ -13,7 +13,7 @@ use crate::model::{Interaction, Parameters};
 use quadfill_kernels::Real;
 
 /// Begins a path on all data. A random start of CP may lead elsewhere, so CP continues from the best
-/// point on held-out data.
+/// point on held-out data, unless it is centred: that path begins near a constant and hardly depends on chance.
 pub(super) fn start<T: Real>(
     session: &FitSession<'_, T>,
     chosen: Candidate,
@@ -21,7 +21,7 @@ pub(super) fn start<T: Real>(
     sweep_budget: usize,
     validation_rmse: f64,
 ) -> State<Parameters<T>> {
-    let approach = if best.spec.interaction == Interaction::Cp {
+    let approach = if best.spec.interaction == Interaction::Cp && !best.spec.centred {
         let parameters = best.parameters.clone();
         Approach::AtPenalty(Descent::new(best.spec.clone(), chosen.penalty, parameters))
     } else {

@@ -124,6 +124,9 @@ pub fn scale(spec: &ModelSpec, deviation: f64) -> f64 {
 
 /// A random start whose predictions are about as large as the data.
 pub fn random<T: Real>(spec: &ModelSpec, data: Selection<'_, T>, seed: u64) -> Parameters<T> {
+    if spec.centred {
+        return super::centred::start(spec, data, seed);
+    }
     let biases = biases_only(spec, data);
     let mut squares = 0.0;
     let mean = biases.mean;
@@ -143,30 +146,41 @@ pub fn random<T: Real>(spec: &ModelSpec, data: Selection<'_, T>, seed: u64) -> P
 
 /// Where the path of a CP model begins. Zero is a strict local minimum of CP under any penalty, so
 /// there is no largest penalty to start from: this finds one at which no column of a random start
-/// vanishes, and uses the best of several starts there.
+/// vanishes, and uses the best of several starts there. It looks from `above` downwards, where that is known from
+/// another model of the same data.
 pub(super) fn product_path_start<T: Real>(
     mut objective: Objective<'_, T>,
     deviation: f64,
+    above: Option<f64>,
     seed: u64,
 ) -> (f64, Parameters<T>) {
     const PENALTIES: usize = 10;
+    const DECREASE: f64 = 4.0;
     const STARTS: u64 = 4;
     const SWEEPS: usize = 10;
+    /// Observations times columns from which one start is enough: the more data, the fewer minima.
+    const MANY: usize = 1_000_000;
     let spec = objective.spec().clone();
     let data = objective.views();
+    let starts = if data.len() * spec.rank > MANY { 1 } else { STARTS };
     let rows: usize = spec.group_sizes(&data.sizes()).iter().sum();
     let order = spec.modes() as f64;
-    let mut penalty = deviation.powf(2.0 - 2.0 / order) / rows as f64;
+    let mut penalty = above.unwrap_or(deviation.powf(2.0 - 2.0 / order) / rows as f64);
     let mut best: Option<(f64, Parameters<T>)> = None;
     for _ in 0..PENALTIES {
         objective.set_penalty(penalty);
-        for start in 0..STARTS {
+        for start in 0..starts {
             let mut parameters = random(&spec, data, seed.wrapping_add(start));
             let mut left = 0.0;
+            let mut alive = true;
             for _ in 0..SWEEPS {
                 left = super::als::sweep(&objective, &mut parameters);
+                alive = weakest_column(&parameters) > 0.01;
+                // A column that is so small under this penalty does not come back.
+                if !alive {
+                    break;
+                }
             }
-            let alive = weakest_column(&parameters) > 0.01;
             if alive && best.as_ref().is_none_or(|(other, _)| left < *other) {
                 best = Some((left, parameters));
             }
@@ -174,7 +188,7 @@ pub(super) fn product_path_start<T: Real>(
         if let Some((_, parameters)) = best {
             return (penalty, parameters);
         }
-        penalty /= 4.0;
+        penalty /= DECREASE;
     }
     (penalty, random(&spec, data, seed))
 }

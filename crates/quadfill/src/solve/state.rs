@@ -136,7 +136,8 @@ pub(super) struct RankTrial {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum TrialResult {
-    /// The residual stopped decreasing with extra columns: the rank is too small, or the data are noisy.
+    /// The residual stopped decreasing with extra columns, or hardly changed in the first step of the polish: the
+    /// rank is too small, or the data are noisy.
     Noisy,
     /// With extra columns the residual vanished, without them it did not.
     Close,
@@ -149,6 +150,8 @@ pub(super) enum TrialResult {
 pub(super) struct Trial {
     pub(super) biases: Biases,
     pub(super) rank: usize,
+    /// Whether rows are drawn to a centre.
+    pub(super) centred: bool,
     /// The last penalty over the first.
     pub(super) end: f64,
 }
@@ -158,6 +161,8 @@ pub(super) struct Trial {
 pub(super) struct Candidate {
     pub(super) biases: Biases,
     pub(super) rank: usize,
+    /// Whether rows were drawn to a centre.
+    pub(super) centred: bool,
     /// The best penalty on the held-out part.
     pub(super) penalty: f64,
     /// The held-out error at the best penalty.
@@ -173,12 +178,14 @@ pub(super) struct HoldOutSearch<P> {
     pub(super) candidates: Vec<Candidate>,
     /// The parameters with the smallest held-out error so far.
     pub(super) best: Option<Best<P>>,
+    /// Where the last path of a CP model began, for its way up.
+    pub(super) start: Option<Descent<P>>,
     pub(super) descent: Option<(Trial, Descent<P>)>,
 }
 
 impl<P> Default for HoldOutSearch<P> {
     fn default() -> Self {
-        Self { candidates: Vec::new(), best: None, descent: None }
+        Self { candidates: Vec::new(), best: None, start: None, descent: None }
     }
 }
 
@@ -294,10 +301,11 @@ impl<P> State<P> {
                     })
                     .transpose()?,
             }),
-            Self::HoldOut(HoldOutSearch { candidates, best, descent }) => {
+            Self::HoldOut(HoldOutSearch { candidates, best, start, descent }) => {
                 State::HoldOut(HoldOutSearch {
                     candidates,
                     best: best.map(|best| best.try_map(f)).transpose()?,
+                    start: start.map(|start| start.try_map(f)).transpose()?,
                     descent: descent
                         .map(|(trial, descent)| Ok::<_, crate::Error>((trial, descent.try_map(f)?)))
                         .transpose()?,

@@ -23,6 +23,7 @@ pub(crate) struct Problem {
     pub(crate) weighted: bool,
     pub(crate) incoherent: bool,
     pub(crate) perturbed: bool,
+    pub(crate) centred: bool,
     pub(crate) scale: PenaltyScale,
     pub(crate) observations: usize,
     pub(crate) seed: u64,
@@ -48,7 +49,9 @@ pub(crate) fn problems() -> impl Strategy<Value = Problem> {
                 biases: [Biases::None, Biases::Mean, Biases::Modes][terms.3],
                 weighted,
                 incoherent: terms.0,
+                // The one is for quadratic models, the other for CP.
                 perturbed: terms.1 && !product,
+                centred: terms.1 && product,
                 scale: if terms.2 { PenaltyScale::Count } else { PenaltyScale::Uniform },
                 observations: observations.min(cells),
                 seed,
@@ -70,7 +73,7 @@ impl Problem {
             let rows: Vec<Vec<f64>> = kernel.chunks(modes).map(<[f64]>::to_vec).collect();
             ModelSpec::quadratic(Kernel::new(&rows).unwrap(), self.rank)
         };
-        let spec = spec.with_biases(self.biases);
+        let spec = spec.with_biases(self.biases).with_centre(self.centred);
         if self.tied { spec.with_tied(&[0, modes - 1]) } else { spec }
     }
 

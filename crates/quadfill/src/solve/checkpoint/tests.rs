@@ -63,6 +63,7 @@ fn candidate() -> Candidate {
     Candidate {
         biases: Biases::Mean,
         rank: 4,
+        centred: true,
         penalty: 1.0 / 3.0,
         validation_rmse: f64::INFINITY,
         path: vec![point(1e300)],
@@ -83,7 +84,7 @@ fn states<T: Real>() -> Vec<State<Parameters<T>>> {
             attempt: Some(attempt),
         })
     };
-    let trial = Trial { biases: Biases::Modes, rank: 2, end: 1e-4 };
+    let trial = Trial { biases: Biases::Modes, rank: 2, centred: false, end: 1e-4 };
     let refit = |approach| {
         State::Refit(Refit {
             chosen: candidate(),
@@ -104,6 +105,7 @@ fn states<T: Real>() -> Vec<State<Parameters<T>>> {
         State::HoldOut(HoldOutSearch {
             candidates: vec![candidate(), candidate()],
             best: Some(best()),
+            start: Some(descent(4)),
             descent: Some((trial, descent(5))),
         }),
         State::EarlyStopping(EarlyStopping {

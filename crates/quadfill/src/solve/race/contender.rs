@@ -26,7 +26,7 @@ impl Contender {
     /// Its model for data like those of `base`.
     pub(super) fn spec(&self, base: &ModelSpec) -> ModelSpec {
         let interaction = self.model.interaction(base.modes()).expect("contenders suit the data");
-        ModelSpec { interaction, rank: self.rank, biases: self.biases, groups: base.groups.clone() }
+        ModelSpec::new(interaction, base.modes(), self.rank).with_biases(self.biases)
     }
 
     /// Whether it is the same but for the error that the prior of the noise knows.

@@ -135,7 +135,7 @@ fn starts<T: Real>(
     (0..chains as u64)
         .map(|chain| {
             let seed = seed.wrapping_add(chain << 32);
-            let point = start::random(spec, objective.views(), seed);
+            let point = if std::env::var("CS").is_ok() && spec.interaction == crate::model::Interaction::Cp { crate::solve::centred::start(spec, objective.views(), seed) } else { start::random(spec, objective.views(), seed) };
             let chain = Chain::new(hyper, spec.group_count(), point.layout().row_unknowns());
             (point, chain)
         })

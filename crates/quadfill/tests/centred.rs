@@ -1,0 +1,210 @@
+//! Centred CP: its path, its minimum by every solver, its file, its new rows.
+#![expect(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
+
+use std::ops::ControlFlow;
+
+use quadfill::model::{Biases, ModelKind, ModelSpec};
+use quadfill::objective::{Objective, PenaltyScale};
+use quadfill::solve::{
+    Als, Choice, Event, GaussNewton, GradientDescent, Lbfgs, NoObserver, Observer, Rank, Solver,
+    Status, Step, fit, resume, start,
+};
+use quadfill::views::Views;
+use quadfill::{FitConfig, Labels, Mode, Model, Observations, OnDuplicate};
+use quadfill_kernels::streams;
+
+const SIZES: [usize; 3] = [14, 12, 10];
+
+/// A positive tensor, mostly biases and pairs, at some cells and with noise.
+fn data(count: usize, seed: u64) -> Observations {
+    cells((0..SIZES.iter().product()).collect(), count, seed)
+}
+
+fn truth(cell: [usize; 3]) -> f64 {
+    let wave = |mode: usize, phase: f64| {
+        let angle = cell[mode] as f64 / SIZES[mode] as f64 * 3.0 + phase;
+        1.0 + 0.4 * angle.sin()
+    };
+    3.0 * wave(0, 0.0) * wave(1, 1.0) * wave(2, 2.0) + wave(0, 2.0) * wave(1, 0.5)
+}
+
+fn cells(mut cells: Vec<usize>, count: usize, seed: u64) -> Observations {
+    let mut noise = vec![0.0; cells.len()];
+    streams::fill_normal(&mut noise, &mut streams::stream(seed, 1, 0));
+    // A fixed shuffle: by the noise of each cell.
+    cells.sort_by(|&x, &y| noise[x % noise.len()].total_cmp(&noise[y % noise.len()]));
+    cells.truncate(count);
+    let split = |cell: usize| [cell / 120, cell / 10 % 12, cell % 10];
+    let mut draws = vec![0.0; cells.len()];
+    streams::fill_normal(&mut draws, &mut streams::stream(seed, 2, 0));
+    let values = cells.iter().zip(draws).map(|(&cell, z)| truth(split(cell)) + 0.1 * z).collect();
+    let columns = (0..3).map(|mode| cells.iter().map(|&cell| split(cell)[mode] as u32).collect());
+    let modes = ["a", "b", "c"].into_iter().zip(SIZES);
+    let modes = modes.map(|(name, n)| Mode::new(name, Labels::range(n))).collect();
+    Observations::new(modes, columns.collect(), values, None, OnDuplicate::Error).unwrap()
+}
+
+fn config() -> FitConfig {
+    FitConfig {
+        model: ModelKind::Cp,
+        rank: Rank::Fixed(4),
+        centre: Choice::Fixed(true),
+        seed: 3,
+        ..FitConfig::default()
+    }
+}
+
+/// The error over all cells, relative to the spread of the truth.
+fn error(predict: impl Fn(&[u32]) -> f64) -> f64 {
+    let cells = (0..1680).map(|cell| [cell / 120, cell / 10 % 12, cell % 10]);
+    let mean = cells.clone().map(truth).sum::<f64>() / 1680.0;
+    let (mut left, mut whole) = (0.0, 0.0);
+    for cell in cells {
+        left += (predict(&cell.map(|label| label as u32)) - truth(cell)).powi(2);
+        whole += (mean - truth(cell)).powi(2);
+    }
+    (left / whole).sqrt()
+}
+
+#[test]
+fn few_cells_are_enough_where_biases_and_pairs_say_most() {
+    let plain = FitConfig { centre: Choice::Fixed(false), ..config() };
+    let auto = FitConfig { centre: Choice::Auto, ..config() };
+    let errors = [config(), plain, auto].map(|config| {
+        let fit = fit::<f64>(data(150, 5), &config, &mut NoObserver).unwrap();
+        assert_eq!(fit.status, Status::Validated);
+        (fit.spec.centred, error(|cell| fit.predictor().cell(cell)))
+    });
+    let [(centred, error), (plain_centred, plain), (chosen, auto)] = errors;
+    assert!(centred && !plain_centred && chosen, "{errors:?}");
+    assert!(error < 0.15 && error < plain && auto == error, "{errors:?}");
+}
+
+#[test]
+fn data_without_a_mean_keep_biases_apart() {
+    let (modes, columns, mut values, _) = data(600, 5).into_parts();
+    let mean = values.iter().sum::<f64>() / values.len() as f64;
+    values.iter_mut().for_each(|value| *value -= mean);
+    let data = Observations::new(modes, columns, values, None, OnDuplicate::Error).unwrap();
+    let fit = fit::<f64>(data, &config(), &mut NoObserver).unwrap();
+    assert!(fit.spec.centred && fit.spec.biases != Biases::None);
+    assert!(error(|cell| fit.predictor().cell(cell) + mean) < 0.2);
+}
+
+#[test]
+fn all_solvers_reach_the_same_minimum() {
+    let views = Views::new(data(900, 5));
+    let spec = ModelSpec::cp(3, 2).with_biases(Biases::Modes).with_centre(true);
+    for scale in [PenaltyScale::Uniform, PenaltyScale::Count] {
+        let objective = Objective::new(&views, &spec, 0.05, scale);
+        let solvers: [(Box<dyn Step<f64>>, usize); 4] = [
+            (Box::new(Als), 4000),
+            (Box::new(GradientDescent::new(None)), 20_000),
+            (Box::new(Lbfgs::new()), 2000),
+            (Box::new(GaussNewton::new()), 100),
+        ];
+        // From the same neighbourhood, since CP may have several minima.
+        let mut begin = start::random(&spec, views.all(), 3);
+        for _ in 0..100 {
+            Als.step(&objective, &mut begin);
+        }
+        let values = solvers.map(|(mut solver, steps)| {
+            let mut point = begin.clone();
+            for _ in 0..steps {
+                if solver.step(&objective, &mut point).stuck {
+                    break;
+                }
+            }
+            objective.value(&point).total()
+        });
+        for value in values {
+            assert!((value / values[0] - 1.0).abs() < 1e-6, "{values:?}");
+        }
+    }
+}
+
+#[test]
+fn threads_do_not_change_a_bit() {
+    for penalty in [Choice::Auto, Choice::Fixed(0.01)] {
+        let config = FitConfig { penalty, centre: Choice::Fixed(true), ..config() };
+        let run = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| fit::<f64>(data(500, 1), &config, &mut NoObserver).unwrap())
+        };
+        let one = run(1);
+        for threads in [2, 4] {
+            assert_eq!(run(threads).parameters, one.parameters, "{threads} threads");
+        }
+    }
+}
+
+/// Keeps every checkpoint.
+#[derive(Default)]
+struct Keeper(Vec<Vec<u8>>);
+
+impl Observer for Keeper {
+    fn event(&mut self, event: Event<'_>) -> ControlFlow<()> {
+        if let Event::Checkpoint(checkpoint) = event {
+            self.0.push(checkpoint.to_bytes().unwrap());
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+#[test]
+fn a_choice_between_centre_and_none_resumes_anywhere() {
+    let config = FitConfig { rank: Rank::Auto { max: Some(4) }, centre: Choice::Auto, ..config() };
+    let mut keeper = Keeper::default();
+    let whole = fit::<f64>(data(250, 2), &config, &mut keeper).unwrap();
+    let step = (keeper.0.len() / 15).max(1);
+    for bytes in keeper.0.iter().step_by(step) {
+        let resumed = resume::<f64>(data(250, 2), &config, bytes, &mut NoObserver).unwrap();
+        assert_eq!(resumed.parameters, whole.parameters);
+        assert_eq!((resumed.spec, resumed.sweeps), (whole.spec.clone(), whole.sweeps));
+    }
+}
+
+#[test]
+fn a_stored_model_keeps_its_centre() {
+    let model = quadfill::fit(data(500, 2), &config()).unwrap();
+    let again = Model::from_bytes(&model.to_bytes().unwrap()).unwrap();
+    assert!(again.spec().centred);
+    assert_eq!(again.summary().config.centre, Choice::Fixed(true));
+    let data = data(500, 2);
+    assert_eq!(
+        again.half_widths(&[&[0], &[0], &[0]], 0.9, Some(data.clone())).unwrap(),
+        model.half_widths(&[&[0], &[0], &[0]], 0.9, Some(data)).unwrap()
+    );
+}
+
+#[test]
+fn new_rows_are_drawn_to_the_centre_of_the_known_ones() {
+    let model = quadfill::fit(data(900, 2), &config()).unwrap();
+    let modes = || {
+        let mode = |name, n| Mode::new(name, Labels::range(n));
+        vec![Mode::new("a", Labels::from_names(["new"])), mode("b", 12), mode("c", 10)]
+    };
+    // One cell that a row near the centre already explains.
+    let mean: f64 = (0..14).map(|a| truth([a, 3, 4])).sum::<f64>() / 14.0;
+    let columns = vec![vec![0], vec![3], vec![4]];
+    let one = Observations::new(modes(), columns, vec![mean], None, OnDuplicate::Error).unwrap();
+    let folded = model.fold_in(one).unwrap();
+    for (b, c) in [(0, 0), (5, 9), (11, 2)] {
+        let mean: f64 = (0..14).map(|a| truth([a, b, c])).sum::<f64>() / 14.0;
+        let (b, c) = (b.to_string(), c.to_string());
+        let predicted = folded.predict(&["new", b.as_str(), c.as_str()]).unwrap();
+        assert!((predicted / mean - 1.0).abs() < 0.15, "{predicted} for about {mean}");
+    }
+}
+
+#[test]
+fn a_centre_is_refused_where_there_is_none() {
+    let message = |config: FitConfig| config.check().unwrap_err().to_string();
+    let quadratic = FitConfig { model: ModelKind::Pairwise, ..config() };
+    assert!(message(quadratic).contains("`centre` is for CP only"));
+    let penalty = Choice::Fixed(1e-3);
+    let implicit = FitConfig { implicit: Some(1.0), penalty, ..config() };
+    assert!(message(implicit).contains("leave `centre` out"));
+    let sampled = FitConfig { solver: Solver::Gibbs(Default::default()), ..config() };
+    assert!(message(sampled).contains("leave `centre` out"));
+}
