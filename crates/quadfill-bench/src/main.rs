@@ -2,13 +2,16 @@
 //!
 //! `quadfill-bench [--peers VENV] [--data FOLDER] [--only PART]` prints one line per figure. Parts are
 //! sweep, small, gibbs, certificate, reading, memory, top, fold-in and, on data sets in FOLDER,
-//! ratings, links and tags.
+//! ratings, links and tags. The scoreboard of plain `fit` and its times are run only when they are named:
+//! `--only defaults --data FOLDER [--peers VENV] [--row TEXT] [--splits N] [--plain]`, `--only defaults-peers`
+//! for the peers of the scoreboard alone, and `--only defaults-time`.
 //! Peers run as Python scripts on the same data, in the same run.
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
 mod certificate;
 mod clock;
 mod data;
+mod defaults;
 mod fold;
 mod gibbs;
 mod links;
@@ -16,6 +19,7 @@ mod memory;
 mod peers;
 mod ratings;
 mod reading;
+mod split_files;
 mod sweeps;
 mod tags;
 mod top;
@@ -24,7 +28,7 @@ use anyhow::{Context, bail};
 use std::path::PathBuf;
 
 /// What `--only` may name, in the order in which they run; the last ones need `--data`.
-const PARTS: [&str; 11] = [
+const PARTS: [&str; 14] = [
     "sweep",
     "small",
     "gibbs",
@@ -36,12 +40,24 @@ const PARTS: [&str; 11] = [
     "ratings",
     "links",
     "tags",
+    "defaults",
+    "defaults-peers",
+    "defaults-time",
 ];
+
+/// Parts that take long and are run only when `--only` names them.
+const ONLY_WHEN_NAMED: &str = "defaults";
+
+const USAGE: &str = "quadfill-bench [--only PART] [--peers VENV] [--data FOLDER]
+    with --only defaults: [--row TEXT] [--splits N] [--plain]";
 
 fn main() -> anyhow::Result<()> {
     let mut peers = None;
     let mut only = None;
     let mut data = None;
+    let mut row = None;
+    let mut splits = 1;
+    let mut plain = false;
     let mut args = std::env::args().skip(1);
     while let Some(arg) = args.next() {
         let mut value = || args.next().with_context(|| format!("{arg} needs a value"));
@@ -49,12 +65,15 @@ fn main() -> anyhow::Result<()> {
             "--peers" => peers = Some(PathBuf::from(value()?)),
             "--only" => only = Some(value()?),
             "--data" => data = Some(PathBuf::from(value()?)),
+            "--row" => row = Some(value()?),
+            "--splits" => splits = value()?.parse().context("--splits needs a number")?,
+            "--plain" => plain = true,
             "--help" => {
-                println!("quadfill-bench [--only PART] [--peers VENV] [--data FOLDER]");
+                println!("{USAGE}");
                 println!("PART is one of {}", PARTS.join(", "));
                 return Ok(());
             }
-            _ => bail!("unknown argument {arg}: use --peers VENV, --data FOLDER or --only PART"),
+            _ => bail!("unknown argument {arg}\n{USAGE}"),
         }
     }
     if let Some(only) = &only {
@@ -64,7 +83,16 @@ fn main() -> anyhow::Result<()> {
             PARTS.join(", ")
         );
     }
-    let wants = |part: &str| only.as_deref().is_none_or(|only| only == part);
+    let wants = |part: &str| match &only {
+        Some(only) => only == part,
+        None => !part.starts_with(ONLY_WHEN_NAMED),
+    };
+    let scoreboard = match only.as_deref() {
+        Some("defaults") if plain => Some(defaults::Columns::Plain),
+        Some("defaults") => Some(defaults::Columns::All),
+        Some("defaults-peers") => Some(defaults::Columns::Peers),
+        _ => None,
+    };
     let peers = peers::Peers::new(peers.as_deref())?;
     let folder = PathBuf::from("bench-out");
     std::fs::create_dir_all(&folder)?;
@@ -93,6 +121,14 @@ fn main() -> anyhow::Result<()> {
     }
     if wants("fold-in") {
         fold::speed()?;
+    }
+    if wants("defaults-time") {
+        defaults::time(&peers, data.as_deref(), &folder, row.as_deref())?;
+    }
+    if let Some(columns) = scoreboard {
+        let data = data.as_deref().context("the scoreboard needs --data FOLDER")?;
+        defaults::run(&peers, data, &folder, &defaults::Options { columns, splits, row })?;
+        return Ok(());
     }
     if let Some(data) = &data {
         if wants("fold-in") {
