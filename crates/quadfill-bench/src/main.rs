@@ -3,8 +3,8 @@
 //! `quadfill-bench [--peers VENV] [--data FOLDER] [--only PART]` prints one line per figure. Parts are
 //! sweep, small, gibbs, certificate, reading, memory, top, fold-in and, on data sets in FOLDER,
 //! ratings, links and tags. The scoreboard of plain `fit` and its times are run only when they are named:
-//! `--only defaults --data FOLDER [--peers VENV] [--row TEXT] [--splits N] [--plain]`, `--only defaults-peers`
-//! for the peers of the scoreboard alone, and `--only defaults-time`.
+//! `--only defaults --data FOLDER [--peers VENV] [--row TEXT] [--splits N] [--plain] [--against FILE]`,
+//! `--only defaults-peers` for the peers of the scoreboard alone, and `--only defaults-time`.
 //! Peers run as Python scripts on the same data, in the same run.
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
@@ -49,7 +49,7 @@ const PARTS: [&str; 14] = [
 const ONLY_WHEN_NAMED: &str = "defaults";
 
 const USAGE: &str = "quadfill-bench [--only PART] [--peers VENV] [--data FOLDER]
-    with --only defaults: [--row TEXT] [--splits N] [--plain]";
+    with --only defaults: [--row TEXT] [--splits N] [--plain] [--against FILE]";
 
 fn main() -> anyhow::Result<()> {
     let mut peers = None;
@@ -58,6 +58,7 @@ fn main() -> anyhow::Result<()> {
     let mut row = None;
     let mut splits = 1;
     let mut plain = false;
+    let mut against = None;
     let mut args = std::env::args().skip(1);
     while let Some(arg) = args.next() {
         let mut value = || args.next().with_context(|| format!("{arg} needs a value"));
@@ -68,6 +69,7 @@ fn main() -> anyhow::Result<()> {
             "--row" => row = Some(value()?),
             "--splits" => splits = value()?.parse().context("--splits needs a number")?,
             "--plain" => plain = true,
+            "--against" => against = Some(PathBuf::from(value()?)),
             "--help" => {
                 println!("{USAGE}");
                 println!("PART is one of {}", PARTS.join(", "));
@@ -88,7 +90,7 @@ fn main() -> anyhow::Result<()> {
         None => !part.starts_with(ONLY_WHEN_NAMED),
     };
     let scoreboard = match only.as_deref() {
-        Some("defaults") if plain => Some(defaults::Columns::Plain),
+        Some("defaults") if plain || against.is_some() => Some(defaults::Columns::Plain),
         Some("defaults") => Some(defaults::Columns::All),
         Some("defaults-peers") => Some(defaults::Columns::Peers),
         _ => None,
@@ -127,7 +129,8 @@ fn main() -> anyhow::Result<()> {
     }
     if let Some(columns) = scoreboard {
         let data = data.as_deref().context("the scoreboard needs --data FOLDER")?;
-        defaults::run(&peers, data, &folder, &defaults::Options { columns, splits, row })?;
+        let options = defaults::Options { columns, splits, row, against };
+        defaults::run(&peers, data, &folder, &options)?;
         return Ok(());
     }
     if let Some(data) = &data {

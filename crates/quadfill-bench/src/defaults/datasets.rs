@@ -15,9 +15,9 @@ use crate::peers::Peers;
 pub(super) enum Unit {
     /// Root mean squared error, in the units of the data.
     Rmse,
-    /// The same over the standard deviation of all values about their mean, so that predicting the mean has
-    /// an error of 1.
-    Normalised,
+    /// The same over the root mean square of all values of the data set: the relative error of the
+    /// experiments on images.
+    Relative,
 }
 
 /// A peer, and the ranks of which the best on the test data counts.
@@ -89,7 +89,7 @@ pub(super) const DATA_SETS: &[DataSet] = &[
     DataSet {
         name: "Jasper",
         shares: CUBE,
-        unit: Unit::Normalised,
+        unit: Unit::Relative,
         is_tuned_on: false,
         peers: ON_CELLS,
         load: |sources| {
@@ -99,7 +99,7 @@ pub(super) const DATA_SETS: &[DataSet] = &[
     DataSet {
         name: "CAVE",
         shares: CUBE,
-        unit: Unit::Normalised,
+        unit: Unit::Relative,
         is_tuned_on: false,
         peers: ON_CELLS,
         load: |sources| array(&sources.data.join("hyperspectral/cave_256x256x31.mat")).map(Some),
@@ -131,7 +131,7 @@ pub(super) const DATA_SETS: &[DataSet] = &[
     DataSet {
         name: "serology",
         shares: HALF,
-        unit: Unit::Normalised,
+        unit: Unit::Relative,
         is_tuned_on: false,
         peers: ON_SMALL_ARRAYS,
         load: |sources| packaged(sources, "serology.npy"),
@@ -139,7 +139,7 @@ pub(super) const DATA_SETS: &[DataSet] = &[
     DataSet {
         name: "kinetic",
         shares: HALF,
-        unit: Unit::Normalised,
+        unit: Unit::Relative,
         is_tuned_on: false,
         peers: ON_SMALL_ARRAYS,
         load: |sources| packaged(sources, "kinetic.npy"),
@@ -179,9 +179,8 @@ pub(super) fn unit(data: &Observations, unit: Unit) -> f64 {
     if unit == Unit::Rmse {
         return 1.0;
     }
-    let count = data.len() as f64;
-    let mean = data.values().iter().sum::<f64>() / count;
-    (data.values().iter().map(|v| (v - mean).powi(2)).sum::<f64>() / count).sqrt()
+    let squares = data.values().iter().map(|value| value * value).sum::<f64>();
+    (squares / data.len() as f64).sqrt()
 }
 
 /// User x movie x time step of `MovieLens`-100K.

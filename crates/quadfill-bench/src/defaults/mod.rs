@@ -11,9 +11,10 @@ mod settings;
 mod table;
 mod timing;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use anyhow::Context;
 use quadfill::Observations;
 
 use crate::peers::Peers;
@@ -41,6 +42,8 @@ pub(crate) struct Options {
     pub(crate) splits: u64,
     /// Only rows whose name contains this.
     pub(crate) row: Option<String>,
+    /// The file of an earlier run whose settings and peers plain `fit` is compared with.
+    pub(crate) against: Option<PathBuf>,
 }
 
 /// Runs the rows that are wanted and prints the table.
@@ -52,7 +55,8 @@ pub(crate) fn run(
 ) -> anyhow::Result<()> {
     let sources = Sources { data, folder, peers };
     let mut cache = Cache::open(folder)?;
-    let heads = heads(options.columns);
+    let earlier = options.earlier()?;
+    let heads = heads(if earlier.is_empty() { options.columns } else { Columns::All });
     println!(
         "\nplain fit beside single settings and peers: test errors, {} split(s)",
         options.splits
@@ -79,7 +83,10 @@ pub(crate) fn run(
             continue;
         };
         for (name, share) in wanted {
-            let row = measure(set, &cells, (&name, share), &sources, &mut cache, options)?;
+            let mut row = measure(set, &cells, (&name, share), &sources, &mut cache, options)?;
+            if !earlier.is_empty() {
+                row.take_columns(&earlier);
+            }
             println!("{}", table::line(&row, &heads));
             rows.push(row);
         }
@@ -91,12 +98,27 @@ pub(crate) fn run(
             cache.reused
         );
     }
-    std::fs::write(folder.join("defaults.json"), table::json(&rows)?)?;
-    std::fs::write(folder.join("defaults.md"), table::markdown(&rows, &heads))?;
+    let name = options.file_name();
+    let json = serde_json::to_string_pretty(&rows)?;
+    std::fs::write(folder.join(format!("{name}.json")), json)?;
+    std::fs::write(folder.join(format!("{name}.md")), table::markdown(&rows, &heads))?;
     Ok(())
 }
 
 impl Options {
+    /// The rows of the earlier run, if there is one to compare with.
+    fn earlier(&self) -> anyhow::Result<Vec<Row>> {
+        let Some(path) = &self.against else { return Ok(Vec::new()) };
+        let read = || anyhow::Ok(serde_json::from_str(&std::fs::read_to_string(path)?)?);
+        read().with_context(|| format!("cannot read {}", path.display()))
+    }
+
+    /// A part of the table does not overwrite the whole one, which later runs are compared with.
+    fn file_name(&self) -> &'static str {
+        let is_whole = self.columns == Columns::All && self.row.is_none();
+        if is_whole { "defaults" } else { "defaults-part" }
+    }
+
     fn wants(&self, name: &str) -> bool {
         let name = name.to_lowercase();
         self.row.as_ref().is_none_or(|part| name.contains(&part.to_lowercase()))
@@ -146,7 +168,13 @@ fn measure(
         if options.columns != Columns::Plain {
             let split = Split { row: name, number, train: &train, test: &test };
             for peer in set.peers {
-                let rmse = cache.best(sources.peers, peer, &split, sources.folder)?;
+                // One that is not installed, or fails, does not stop the others.
+                let rmse = cache.best(sources.peers, peer, &split, sources.folder).unwrap_or_else(
+                    |error| {
+                        println!("{name}: {}", last_line(&error));
+                        None
+                    },
+                );
                 row.add(peer.name, rmse.map(|rmse| rmse / unit), false);
             }
         }
@@ -160,4 +188,13 @@ fn plain(train: &Observations, test: &Observations, unit: f64) -> anyhow::Result
     let seconds = start.elapsed().as_secs_f64();
     let error = model.evaluate(test)?.rmse / unit;
     Ok(Plain { error, seconds, chosen: settings::chosen(&model) })
+}
+
+/// The line of a Python traceback that says what went wrong.
+fn last_line(error: &anyhow::Error) -> String {
+    let text = format!("{error:#}");
+    let (first, last) = (text.lines().next(), text.lines().last());
+    let words: Vec<&str> =
+        first.into_iter().chain(last.filter(|_| text.lines().count() > 1)).collect();
+    words.join(" ")
 }

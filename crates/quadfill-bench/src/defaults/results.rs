@@ -1,7 +1,9 @@
 //! The errors of a row, and what is concluded from them.
 
+use serde::{Deserialize, Serialize};
+
 /// Plain `fit` on one split.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Plain {
     pub(super) error: f64,
     /// Wall seconds.
@@ -10,7 +12,7 @@ pub(super) struct Plain {
 }
 
 /// A setting or a peer on all splits.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Column {
     pub(super) name: String,
     /// One per split; a peer that is not installed has none.
@@ -20,7 +22,7 @@ pub(super) struct Column {
 }
 
 /// A data set and the share of it that is observed.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Row {
     pub(super) name: String,
     pub(super) is_tuned_on: bool,
@@ -64,6 +66,17 @@ impl Row {
                 was_cut_short,
             }),
         }
+    }
+
+    /// Takes the columns of an earlier run on as many splits.
+    pub(super) fn take_columns(&mut self, earlier: &[Self]) {
+        let splits = self.plain.len();
+        let columns =
+            earlier.iter().filter(|row| row.name == self.name).flat_map(|row| &row.columns);
+        self.columns = columns
+            .filter(|column| column.errors.len() >= splits)
+            .map(|column| Column { errors: column.errors[..splits].to_vec(), ..column.clone() })
+            .collect();
     }
 
     pub(super) fn column(&self, name: &str) -> Option<&Column> {
@@ -139,6 +152,17 @@ mod tests {
         assert!((comparison.worst_ratio - 1.0 / 0.9).abs() < 1e-12);
         let (mean, error) = row.paired_difference("myfm").expect("there are three splits");
         assert!((mean - 0.1).abs() < 1e-12 && error < 1e-12);
+    }
+
+    #[test]
+    fn columns_of_an_earlier_run_need_enough_splits() {
+        let mut later = row();
+        later.plain.truncate(2);
+        later.take_columns(&[row()]);
+        assert_eq!(later.column("myfm").expect("it was there").errors.len(), 2);
+        later.plain.extend(row().plain);
+        later.take_columns(&[row()]);
+        assert!(later.columns.is_empty());
     }
 
     #[test]

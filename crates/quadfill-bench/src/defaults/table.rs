@@ -2,8 +2,6 @@
 
 use std::fmt::Write;
 
-use serde_json::json;
-
 use super::results::{Row, median};
 
 /// Widths of the columns of names, of errors and of what was chosen.
@@ -94,37 +92,6 @@ pub(super) fn markdown(rows: &[Row], heads: &[String]) -> String {
         }
     }
     text + "\n" + &summary(rows)
-}
-
-/// Every error of every split.
-pub(super) fn json(rows: &[Row]) -> anyhow::Result<String> {
-    let rows: Vec<_> = rows
-        .iter()
-        .map(|row| {
-            let columns: serde_json::Map<_, _> = row
-                .columns
-                .iter()
-                .map(|column| {
-                    let entry =
-                        json!({ "errors": column.errors, "was_cut_short": column.was_cut_short });
-                    (column.name.clone(), entry)
-                })
-                .collect();
-            let plain = row.plain.iter().map(|plain| {
-                json!({ "error": plain.error, "seconds": plain.seconds, "chosen": plain.chosen })
-            });
-            json!({
-                "name": row.name,
-                "is_tuned_on": row.is_tuned_on,
-                "cells": row.cells,
-                "plain": plain.collect::<Vec<_>>(),
-                "columns": columns,
-                "ratio": row.comparison().map(|comparison| comparison.ratio),
-                "worst_ratio": row.comparison().map(|comparison| comparison.worst_ratio),
-            })
-        })
-        .collect();
-    Ok(serde_json::to_string_pretty(&rows)?)
 }
 
 impl Row {
