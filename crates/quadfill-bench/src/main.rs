@@ -3,8 +3,9 @@
 //! `quadfill-bench [--peers VENV] [--data FOLDER] [--only PART]` prints one line per figure. Parts are
 //! sweep, small, gibbs, certificate, reading, memory, top, fold-in and, on data sets in FOLDER,
 //! ratings, links and tags. The scoreboard of plain `fit` and its times are run only when they are named:
-//! `--only defaults --data FOLDER [--peers VENV] [--row TEXT] [--splits N] [--plain] [--against FILE]`,
-//! `--only defaults-peers` for the peers of the scoreboard alone, and `--only defaults-time`.
+//! `--only defaults --data FOLDER [--peers VENV] [--row TEXT] [--splits N]` with `--plain`,
+//! `--no-settings` or `--against FILE` for fewer columns, `--only defaults-peers` for the peers of the
+//! scoreboard alone, and `--only defaults-time`.
 //! Peers run as Python scripts on the same data, in the same run.
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
@@ -49,7 +50,7 @@ const PARTS: [&str; 14] = [
 const ONLY_WHEN_NAMED: &str = "defaults";
 
 const USAGE: &str = "quadfill-bench [--only PART] [--peers VENV] [--data FOLDER]
-    with --only defaults: [--row TEXT] [--splits N] [--plain] [--against FILE]";
+    with --only defaults: [--row TEXT] [--splits N] [--plain | --no-settings | --against FILE]";
 
 fn main() -> anyhow::Result<()> {
     let mut peers = None;
@@ -58,6 +59,7 @@ fn main() -> anyhow::Result<()> {
     let mut row = None;
     let mut splits = 1;
     let mut plain = false;
+    let mut no_settings = false;
     let mut against = None;
     let mut args = std::env::args().skip(1);
     while let Some(arg) = args.next() {
@@ -69,6 +71,7 @@ fn main() -> anyhow::Result<()> {
             "--row" => row = Some(value()?),
             "--splits" => splits = value()?.parse().context("--splits needs a number")?,
             "--plain" => plain = true,
+            "--no-settings" => no_settings = true,
             "--against" => against = Some(PathBuf::from(value()?)),
             "--help" => {
                 println!("{USAGE}");
@@ -91,6 +94,7 @@ fn main() -> anyhow::Result<()> {
     };
     let scoreboard = match only.as_deref() {
         Some("defaults") if plain || against.is_some() => Some(defaults::Columns::Plain),
+        Some("defaults") if no_settings => Some(defaults::Columns::PlainAndPeers),
         Some("defaults") => Some(defaults::Columns::All),
         Some("defaults-peers") => Some(defaults::Columns::Peers),
         _ => None,

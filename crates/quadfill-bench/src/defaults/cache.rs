@@ -98,8 +98,12 @@ impl Cache {
 fn fingerprint(data: &Observations) -> u64 {
     let mut hash = xxhash_rust::xxh3::Xxh3::new();
     for column in data.columns() {
-        column.iter().for_each(|index| hash.update(&index.to_le_bytes()));
+        for index in column {
+            hash.update(&index.to_le_bytes());
+        }
     }
-    data.values().iter().for_each(|value| hash.update(&value.to_le_bytes()));
+    for value in data.values() {
+        hash.update(&value.to_le_bytes());
+    }
     hash.digest()
 }

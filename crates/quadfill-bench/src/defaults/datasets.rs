@@ -35,7 +35,7 @@ const ON_RATINGS: &[Peer] = &[
     Peer { name: "cmfrec", ranks: &[10], standardise: false },
 ];
 const ON_CELLS: &[Peer] = &[Peer { name: "myfm", ranks: &[10], standardise: true }];
-/// TensorLy works on the whole array, so only small ones.
+/// `TensorLy` works on the whole array, so only small ones.
 const ON_SMALL_ARRAYS: &[Peer] = &[
     Peer { name: "myfm", ranks: &[10], standardise: true },
     Peer { name: "tensorly", ranks: &[10], standardise: true },
@@ -191,7 +191,7 @@ pub(crate) fn ratings(sources: &Sources<'_>, step: f64) -> anyhow::Result<Observ
         bins: vec![BinSpec { column: "4".into(), size: BinSize::Seconds(step) }],
         ..ReadOptions::default()
     };
-    Ok(read(&sources.data.join("movielens-100k/u.data"), &options)?)
+    Ok(read(sources.data.join("movielens-100k/u.data"), &options)?)
 }
 
 fn array(path: &Path) -> anyhow::Result<Observations> {

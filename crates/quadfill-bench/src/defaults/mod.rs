@@ -29,6 +29,8 @@ pub(crate) use timing::run as time;
 pub(crate) enum Columns {
     /// Plain `fit`, the settings and the peers.
     All,
+    /// Plain `fit` and the peers.
+    PlainAndPeers,
     /// Plain `fit` alone.
     Plain,
     /// The peers alone, to fill the file of their figures.

@@ -145,8 +145,7 @@ fn smooth() -> anyhow::Result<Case> {
     };
     let mut seen = HashSet::new();
     let mut draw = |count: usize| {
-        let (mut columns, mut values) =
-            (vec![Vec::with_capacity(count); 3], Vec::with_capacity(count));
+        let (mut columns, mut values) = (vec![Vec::new(); 3], Vec::with_capacity(count));
         while values.len() < count {
             let cell: [u32; 3] = SIZES.map(|size| rng.random_range(0..size as u32));
             if seen.insert(cell) {
