@@ -78,9 +78,9 @@ pub(crate) fn run(
         }
         let Some(cells) = set.load(&sources)? else {
             println!(
-                "{:<table$} needs --peers: it comes inside a Python package",
+                "{:<width$} needs --peers: it comes inside a Python package",
                 set.name,
-                table = table::NAME
+                width = table::NAME
             );
             continue;
         };
@@ -162,9 +162,14 @@ fn measure(
         }
         if options.columns == Columns::All {
             for (head, config) in settings::settings() {
-                let model = quadfill::fit(train.clone(), &config)?;
-                let error = model.evaluate(&test)?.rmse / unit;
-                row.add(head, Some(error), settings::was_cut_short(&model));
+                match quadfill::fit(train.clone(), &config) {
+                    Ok(model) => {
+                        let error = model.evaluate(&test)?.rmse / unit;
+                        row.add(head, Some(error), settings::was_cut_short(&model));
+                    }
+                    // A setting that the data do not allow is left out.
+                    Err(error) => println!("{name}, {head}: {error}"),
+                }
             }
         }
         if options.columns != Columns::Plain {
