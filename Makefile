@@ -34,9 +34,10 @@ bars: build ## Recovery, certified optima and resuming after kills, as a user wo
 	crates/quadfill-bench/certified.sh $(QUADFILL)
 	crates/quadfill-bench/kill.sh $(QUADFILL)
 
-bench: build ## Speed, memory and reading, against this machine's limits and any peers set up
+bench: build ## Speed, memory and reading, against this machine's limits and any peers; ONLY=PART, ARGS="--row TEXT ..."
 	$(CARGO) build --release --locked -p quadfill-bench
-	target/release/quadfill-bench $(if $(wildcard $(PEERS)/bin/python),--peers $(PEERS)) $(if $(DATA),--data $(DATA))
+	target/release/quadfill-bench $(if $(wildcard $(PEERS)/bin/python),--peers $(PEERS)) $(if $(DATA),--data $(DATA)) \
+		$(if $(ONLY),--only $(ONLY)) $(ARGS)
 
 bench-peers: build ## The same beside myFM, LensKit, libmf and polars, set up in a virtual environment
 	crates/quadfill-bench/peers/setup.sh $(PEERS)

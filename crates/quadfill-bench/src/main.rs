@@ -2,13 +2,17 @@
 //!
 //! `quadfill-bench [--peers VENV] [--data FOLDER] [--only PART]` prints one line per figure. Parts are
 //! sweep, small, gibbs, certificate, reading, memory, top, fold-in and, on data sets in FOLDER,
-//! ratings, links and tags.
+//! ratings, links and tags. The scoreboard of plain `fit` and its times are run only when they are named:
+//! `--only defaults --data FOLDER [--peers VENV] [--row TEXT] [--splits N]` with `--plain`,
+//! `--no-settings` or `--against FILE` for fewer columns, `--only defaults-peers` for the peers of the
+//! scoreboard alone, and `--only defaults-time`.
 //! Peers run as Python scripts on the same data, in the same run.
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
 mod certificate;
 mod clock;
 mod data;
+mod defaults;
 mod fold;
 mod gibbs;
 mod links;
@@ -16,6 +20,7 @@ mod memory;
 mod peers;
 mod ratings;
 mod reading;
+mod split_files;
 mod sweeps;
 mod tags;
 mod top;
@@ -24,7 +29,7 @@ use anyhow::{Context, bail};
 use std::path::PathBuf;
 
 /// What `--only` may name, in the order in which they run; the last ones need `--data`.
-const PARTS: [&str; 11] = [
+const PARTS: [&str; 14] = [
     "sweep",
     "small",
     "gibbs",
@@ -36,12 +41,26 @@ const PARTS: [&str; 11] = [
     "ratings",
     "links",
     "tags",
+    "defaults",
+    "defaults-peers",
+    "defaults-time",
 ];
+
+/// Parts that take long and are run only when `--only` names them.
+const ONLY_WHEN_NAMED: &str = "defaults";
+
+const USAGE: &str = "quadfill-bench [--only PART] [--peers VENV] [--data FOLDER]
+    with --only defaults: [--row TEXT] [--splits N] [--plain | --no-settings | --against FILE]";
 
 fn main() -> anyhow::Result<()> {
     let mut peers = None;
     let mut only = None;
     let mut data = None;
+    let mut row = None;
+    let mut splits = 1;
+    let mut plain = false;
+    let mut no_settings = false;
+    let mut against = None;
     let mut args = std::env::args().skip(1);
     while let Some(arg) = args.next() {
         let mut value = || args.next().with_context(|| format!("{arg} needs a value"));
@@ -49,12 +68,17 @@ fn main() -> anyhow::Result<()> {
             "--peers" => peers = Some(PathBuf::from(value()?)),
             "--only" => only = Some(value()?),
             "--data" => data = Some(PathBuf::from(value()?)),
+            "--row" => row = Some(value()?),
+            "--splits" => splits = value()?.parse().context("--splits needs a number")?,
+            "--plain" => plain = true,
+            "--no-settings" => no_settings = true,
+            "--against" => against = Some(PathBuf::from(value()?)),
             "--help" => {
-                println!("quadfill-bench [--only PART] [--peers VENV] [--data FOLDER]");
+                println!("{USAGE}");
                 println!("PART is one of {}", PARTS.join(", "));
                 return Ok(());
             }
-            _ => bail!("unknown argument {arg}: use --peers VENV, --data FOLDER or --only PART"),
+            _ => bail!("unknown argument {arg}\n{USAGE}"),
         }
     }
     if let Some(only) = &only {
@@ -64,7 +88,17 @@ fn main() -> anyhow::Result<()> {
             PARTS.join(", ")
         );
     }
-    let wants = |part: &str| only.as_deref().is_none_or(|only| only == part);
+    let wants = |part: &str| match &only {
+        Some(only) => only == part,
+        None => !part.starts_with(ONLY_WHEN_NAMED),
+    };
+    let scoreboard = match only.as_deref() {
+        Some("defaults") if plain || against.is_some() => Some(defaults::Columns::Plain),
+        Some("defaults") if no_settings => Some(defaults::Columns::PlainAndPeers),
+        Some("defaults") => Some(defaults::Columns::All),
+        Some("defaults-peers") => Some(defaults::Columns::Peers),
+        _ => None,
+    };
     let peers = peers::Peers::new(peers.as_deref())?;
     let folder = PathBuf::from("bench-out");
     std::fs::create_dir_all(&folder)?;
@@ -93,6 +127,15 @@ fn main() -> anyhow::Result<()> {
     }
     if wants("fold-in") {
         fold::speed()?;
+    }
+    if wants("defaults-time") {
+        defaults::time(&peers, data.as_deref(), &folder, row.as_deref())?;
+    }
+    if let Some(columns) = scoreboard {
+        let data = data.as_deref().context("the scoreboard needs --data FOLDER")?;
+        let options = defaults::Options { columns, splits, row, against };
+        defaults::run(&peers, data, &folder, &options)?;
+        return Ok(());
     }
     if let Some(data) = &data {
         if wants("fold-in") {

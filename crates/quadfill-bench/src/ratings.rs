@@ -1,7 +1,6 @@
 //! Errors on the ratings of `MovieLens`-100K compared with peers: the same split, and the same fields
 //! where a peer supports them.
 
-use std::fmt::Write;
 use std::path::Path;
 
 use quadfill::model::Biases;
@@ -11,6 +10,7 @@ use quadfill::{FitConfig, Observations, OnDuplicate};
 use quadfill_io::{BinSize, BinSpec, ReadOptions, read};
 
 use crate::peers::Peers;
+use crate::split_files::SplitFiles;
 
 const RANKS: [usize; 3] = [5, 10, 20];
 
@@ -38,19 +38,12 @@ pub(crate) fn run(peers: &Peers, data: &Path, folder: &Path) -> anyhow::Result<(
                 print!(
                     "{name}, rank {rank}: quadfill path {path:.4}, gibbs of 4 chains {gibbs:.4}"
                 );
-                let [train_path, test_path] =
-                    ["train", "test"].map(|part| folder.join(format!("ratings-{part}.csv")));
-                write(&train, &train_path)?;
-                write(&test, &test_path)?;
+                let files = SplitFiles::write(&train, &test, folder)?;
                 // LensKit and cmfrec support only users and movies.
                 let others =
                     if fields == 2 { &["myfm", "lenskit", "cmfrec"][..] } else { &["myfm"] };
                 for peer in others {
-                    let (train_path, test_path) =
-                        (train_path.to_string_lossy(), test_path.to_string_lossy());
-                    let arguments =
-                        [peer, train_path.as_ref(), test_path.as_ref(), &rank.to_string()];
-                    if let Some(error) = peers.figure("ratings_error.py", &arguments)? {
+                    if let Some(error) = files.error(peers, peer, rank, false)? {
                         print!(", {peer} {error:.4}");
                     }
                 }
@@ -86,17 +79,4 @@ fn first(data: &Observations, modes: usize) -> anyhow::Result<Observations> {
     let values = data.values().to_vec();
     let modes = data.modes()[..modes].to_vec();
     Ok(Observations::new(modes, indices, values, None, OnDuplicate::Mean)?)
-}
-
-fn write(data: &Observations, path: &Path) -> anyhow::Result<()> {
-    let modes = data.modes().len();
-    let names = ["user", "movie", "day"];
-    let mut text = format!("{},rating\n", names[..modes].join(","));
-    for row in 0..data.len() {
-        for mode in 0..modes {
-            let _ = write!(text, "{},", data.indices(mode)[row]);
-        }
-        let _ = writeln!(text, "{}", data.values()[row]);
-    }
-    Ok(std::fs::write(path, text)?)
 }
