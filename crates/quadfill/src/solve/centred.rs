@@ -31,6 +31,12 @@ fn moments<T: Real>(data: Selection<'_, T>) -> (f64, f64) {
     (mean, deviation.max(f64::MIN_POSITIVE))
 }
 
+/// Whether the mean of the data is large enough to start the factors at.
+pub(super) fn has_mean<T: Real>(data: Selection<'_, T>) -> bool {
+    let (mean, deviation) = moments(data);
+    mean.abs() >= SMALL_MEAN * deviation
+}
+
 /// Where a path begins: a row of the smallest mode has about as much penalty as data.
 pub(super) fn first_penalty<T: Real>(data: Selection<'_, T>) -> f64 {
     let sizes = data.sizes();

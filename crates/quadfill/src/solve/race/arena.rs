@@ -11,8 +11,10 @@ use quadfill_kernels::Real;
 
 /// Below this many observations one hold-out is too noisy to choose on: several are averaged.
 const FEW: usize = 20_000;
-/// The number of folds then.
-const FOLDS: u64 = 5;
+/// The number of folds then, and with very few observations.
+const FOLDS: u64 = 3;
+const VERY_FEW: usize = 5_000;
+const MOST_FOLDS: u64 = 5;
 /// Above this many observations contenders are raced on a sample of the largest mode's rows.
 const MANY: usize = 20_000_000;
 /// The size of that sample.
@@ -36,7 +38,8 @@ pub(in crate::solve) fn folds<T: Real>(
     if data.len() >= FEW {
         return Ok(Vec::new());
     }
-    let seeds = (0..FOLDS).map(|fold| seed.wrapping_add(fold << 32));
+    let count = if data.len() < VERY_FEW { MOST_FOLDS } else { FOLDS };
+    let seeds = (0..count).map(|fold| seed.wrapping_add(fold << 32));
     seeds.map(|seed| problem(data.clone(), seed)).collect()
 }
 

@@ -7,11 +7,14 @@ use crate::solve::session::FitSession;
 use quadfill_kernels::Real;
 
 /// The operations of a race on [`UNIT`] observations. An operation takes about a nanosecond of one core,
-/// so that is about two seconds.
-const OPERATIONS: f64 = 2.0e9;
+/// so that is a second or two on two cores.
+const OPERATIONS: f64 = 3.0e9;
 const UNIT: f64 = 5_000.0;
 /// More data deserve more effort, but not in proportion.
-const GROWTH: f64 = 0.6;
+const GROWTH: f64 = 0.55;
+
+/// The largest share of a race that distilling the winner to one size may take.
+const DISTILLING: f64 = 0.2;
 
 /// How many operations a race may take.
 #[derive(Debug, Clone)]
@@ -43,7 +46,7 @@ impl Budget {
             |sizes: Vec<usize>| session.base.group_sizes(&sizes).iter().sum::<usize>() as f64;
         Self {
             race: all,
-            last: all,
+            last: 0.5 * all,
             observations: arena.folds.iter().map(|fold| fold.training.len() as f64).sum(),
             rows: arena.folds.iter().map(|fold| rows(fold.training.sizes())).sum(),
             modes: session.base.modes() as f64,
@@ -55,6 +58,20 @@ impl Budget {
     /// The operations of one sweep of one chain on every fold.
     pub(super) fn sweep(&self, spec: &ModelSpec) -> f64 {
         sweep_cost(spec, self.modes * self.observations, self.rows)
+    }
+
+    /// Whether so many sweeps over observed cells, and over some of every row besides, are a small part
+    /// of the budget.
+    pub(super) fn allows_distilling(
+        &self,
+        spec: &ModelSpec,
+        sweeps: usize,
+        per_column: usize,
+        observed: usize,
+    ) -> bool {
+        let others = self.whole_rows * (per_column * spec.rank) as f64;
+        let visits = self.modes * (self.whole.min(observed as f64) + others);
+        sweeps as f64 * sweep_cost(spec, visits, self.whole_rows) <= DISTILLING * self.race
     }
 
     /// The operations of one sweep of one chain on all data.

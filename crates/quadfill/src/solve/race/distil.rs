@@ -9,6 +9,7 @@ use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
 use super::arena::Fold;
+use super::budget::Budget;
 use crate::model::{Biases, Draw, GroupPrior, ModelSpec, Parameters, Posterior, Predictor};
 use crate::objective::{Objective, PenaltyScale};
 use crate::observations::{Labels, Mode, Observations, OnDuplicate};
@@ -23,12 +24,12 @@ use quadfill_kernels::{Real, cholesky, streams};
 const INCREASE: f64 = 5e-4;
 /// How many draws' columns are tried, and the largest rank.
 const WIDTHS: [usize; 3] = [1, 2, 4];
-const MAX_RANK: usize = 96;
+const MAX_RANK: usize = 128;
 /// At most so many observed cells are fitted.
 const OBSERVED: usize = 400_000;
 /// Cells of every row besides, for each of its columns.
 const PER_COLUMN: usize = 3;
-const SWEEPS: usize = 10;
+const SWEEPS: usize = 8;
 /// The ridge of the fit, over the penalty that the draws amount to.
 const RIDGE: f64 = 1e-3;
 const CELL_STREAM: u64 = 0x64_6973_7469_6c01;
@@ -36,6 +37,7 @@ const CELL_STREAM: u64 = 0x64_6973_7469_6c01;
 /// How many draws' columns the mean of draws is distilled to, or `None` if the held-out error would be
 /// larger by more than [`INCREASE`].
 pub(super) fn choose_width<T: Real>(
+    budget: &Budget,
     fold: &Fold<'_, T>,
     spec: &ModelSpec,
     draws: &[(Parameters<T>, Chain)],
@@ -49,7 +51,11 @@ pub(super) fn choose_width<T: Real>(
     let allowed = error(&mean) * (1.0 + INCREASE).powi(2);
     WIDTHS
         .into_iter()
-        .filter(|&width| width <= draws.len() && (width == 1 || spec.rank * width <= MAX_RANK))
+        .filter(|&width| width <= draws.len() && spec.rank * width <= MAX_RANK)
+        .filter(|&width| {
+            let small = spec.clone().with_rank(spec.rank * width);
+            budget.allows_distilling(&small, SWEEPS, PER_COLUMN, OBSERVED)
+        })
         .find(|&width| error(&distilled(fold.training, spec, draws, width, seed)) <= allowed)
 }
 

@@ -6,15 +6,16 @@ use super::arena::Arena;
 use super::propose::Plan;
 use super::report::{Heat, HeldOutError};
 use super::{Leader, Race};
-use crate::model::{ModelSpec, Parameters};
+use crate::model::{Interaction, ModelSpec, Parameters};
 use crate::objective::Objective;
 use crate::solve::Status;
 use crate::solve::events::Stage;
 use crate::solve::gibbs::{Chain, HyperPrior, SweepId, sweep};
 use crate::solve::session::{FitSession, Iterate, Iteration};
-use crate::solve::start;
 use crate::solve::state::{State, Trace};
 use crate::solve::step::StepReport;
+use crate::solve::{centred, start};
+use crate::views::Selection;
 use quadfill_kernels::Real;
 
 /// The number of draws that are kept.
@@ -135,11 +136,21 @@ fn starts<T: Real>(
     (0..chains as u64)
         .map(|chain| {
             let seed = seed.wrapping_add(chain << 32);
-            let point = if std::env::var("CS").is_ok() && spec.interaction == crate::model::Interaction::Cp { crate::solve::centred::start(spec, objective.views(), seed) } else { start::random(spec, objective.views(), seed) };
+            let point = start_of_chain(spec, objective.views(), seed);
             let chain = Chain::new(hyper, spec.group_count(), point.layout().row_unknowns());
             (point, chain)
         })
         .collect()
+}
+
+/// Where a chain begins: for CP, near the constant rows whose product is the mean of the data, where that
+/// is not small.
+fn start_of_chain<T: Real>(spec: &ModelSpec, data: Selection<'_, T>, seed: u64) -> Parameters<T> {
+    if spec.interaction == Interaction::Cp && centred::has_mean(data) {
+        centred::start(spec, data, seed)
+    } else {
+        start::random(spec, data, seed)
+    }
 }
 
 /// One sweep of every chain of every fold.

@@ -84,7 +84,8 @@ pub(super) fn start<T: Real>(
     let width = if session.config().keep_draws {
         None
     } else {
-        distil::choose_width(&arena.folds[0], &winner.spec, &draws, session.config().seed)
+        let fold = &arena.folds[0];
+        distil::choose_width(budget, fold, &winner.spec, &draws, session.config().seed)
     };
     PosteriorRun { report, width, chains, kept: Vec::new(), draws: count, trace: Trace::default() }
 }

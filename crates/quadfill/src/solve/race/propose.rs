@@ -18,15 +18,15 @@ const PILOT_RANK: usize = 10;
 /// Sweeps of a short heat that are discarded, and draws.
 const PILOT: (usize, usize) = (15, 25);
 /// Ranks that the leader is moved to.
-const LADDER: [usize; 11] = [1, 2, 3, 5, 10, 20, 32, 48, 64, 96, 128];
+const LADDER: [usize; 10] = [1, 2, 3, 5, 10, 20, 32, 56, 90, 128];
 /// Short heats rank contenders right unless they are closer than this.
 const CLOSE: f64 = 1.1;
 /// At most so many families have longer heats.
-const FINALISTS: usize = 3;
+const FINALISTS: usize = 2;
 /// About so many longer heats are affordable; their length is chosen for that.
-const LONG_HEATS: f64 = 8.0;
+const LONG_HEATS: f64 = 12.0;
 /// The fewest and the most sweeps of a longer heat, in all its chains.
-const LONG: (f64, f64) = (60.0, 240.0);
+const LONG: (f64, f64) = (50.0, 240.0);
 /// How much a known error counts: as much as the data, a third, or three times as much.
 const NOISE_SHARES: [f64; 3] = [1.0, 3.0, 0.3];
 /// With more modes there are too many pairs to try without each of them.
@@ -172,7 +172,7 @@ fn with_noise(contender: &Contender, rmse: f64, share: f64) -> Contender {
 /// The leader changed in one respect, in the order in which that is tried.
 fn moves(config: &FitConfig, modes: usize, leader: &Heat) -> Vec<Contender> {
     let now = &leader.contender;
-    let mut moves = vec![Contender { noise: None, ..now.clone() }];
+    let mut moves = Vec::new();
     if let Rank::Auto { max } = config.rank {
         let most = max.unwrap_or(LADDER[LADDER.len() - 1]);
         let up = LADDER.into_iter().find(|&rank| rank > now.rank && rank <= most);
@@ -186,6 +186,7 @@ fn moves(config: &FitConfig, modes: usize, leader: &Heat) -> Vec<Contender> {
             }
         }));
     }
+    moves.insert(moves.len().min(1), Contender { noise: None, ..now.clone() });
     let prior = match now.prior {
         RowPriorKind::Diagonal => RowPriorKind::Wishart,
         RowPriorKind::Wishart => RowPriorKind::Diagonal,
