@@ -1,6 +1,6 @@
 //! What every fuzz target does with its bytes: read them as data and as a query.
 
-use quadfill::observations::Binning;
+use quadfill::observations::{Binning, TimeUnit};
 use quadfill::{Labels, Mode, OnDuplicate};
 use quadfill_io::{Format, QueryValues, ReadOptions, read_bytes, read_query_bytes};
 
@@ -18,7 +18,7 @@ pub fn read_anything(format: Format, bytes: &[u8]) {
         Mode::new("user", Labels::range(3)),
         Mode::new("film", Labels::from_names(["Heat", "Up"])),
         Mode {
-            bins: Some(Binning { origin: 0.0, width: 10.0, count: Some(2) }),
+            bins: Some(Binning { origin: 0.0, width: 10.0, count: Some(2), unit: TimeUnit::Number }),
             ..Mode::new("time", Labels::range(2))
         },
     ];

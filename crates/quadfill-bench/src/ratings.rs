@@ -17,7 +17,7 @@ const RANKS: [usize; 3] = [5, 10, 20];
 /// Root mean squared errors for two training fractions.
 pub(crate) fn run(peers: &Peers, data: &Path, folder: &Path) -> anyhow::Result<()> {
     let file = data.join("movielens-100k/u.data");
-    let day = BinSpec { column: "4".into(), size: BinSize::Seconds(86_400.0) };
+    let day = BinSpec { column: "4".into(), size: Some(BinSize::Seconds(86_400.0)) };
     let options = ReadOptions {
         modes: Some(["1", "2", "4"].map(Into::into).to_vec()),
         value: Some("3".into()),

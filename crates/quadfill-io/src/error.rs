@@ -3,6 +3,7 @@
 use std::io;
 
 use quadfill::Setting;
+use quadfill::observations::span_in_words;
 
 use crate::corpus::MAX_VOCABULARY;
 
@@ -101,6 +102,20 @@ pub enum ReadError {
         /// The file.
         file: String,
         /// Line, row or cell in words.
+        at: String,
+        /// Name or number of the column.
+        column: String,
+        /// What stands there.
+        text: String,
+    },
+    /// Text where a time must stand.
+    #[error(
+        "{file}, {at}: column {column} holds `{text}`, which is not a time: write seconds since 1970 or a date such as 2003-05-17"
+    )]
+    NotATime {
+        /// The file.
+        file: String,
+        /// Line or row in words.
         at: String,
         /// Name or number of the column.
         column: String,
@@ -312,7 +327,7 @@ pub enum ReadError {
     },
     /// Bins that cannot be parsed.
     #[error(
-        "`bins` is {text}: {reason}: write COLUMN=WIDTH with a unit s, m, h, d or w, or COLUMN=COUNT"
+        "`bins` is {text}: {reason}: write COLUMN=WIDTH with a unit s, m, h, d or w, COLUMN=COUNT, COLUMN=auto or COLUMN=none"
     )]
     InvalidBins {
         /// What was asked for.
@@ -338,7 +353,8 @@ pub enum ReadError {
     },
     /// More bins than 32-bit numbers can count.
     #[error(
-        "{file}: the times from {first} to {last} fall into too many bins that are {width} s wide: make `bins` wider"
+        "{file}: the times from {first} to {last} fall into too many bins of {}: make `bins` wider",
+        span_in_words(*width)
     )]
     TooManyBins {
         /// The file.
@@ -453,6 +469,7 @@ mod tests {
             E::Ragged { file: x(), line: 3, expected: 3, got: 3, delimiter: x() },
             E::OpenQuote { file: x(), line: 3 },
             E::NotANumber { file: x(), at: x(), column: x(), text: x() },
+            E::NotATime { file: x(), at: x(), column: x(), text: x() },
             E::NotFinite { file: x(), at: x(), column: x(), text: x() },
             E::OutsideBins { file: x(), at: x(), column: x(), text: x() },
             E::NegativeWeight { file: x(), at: x(), text: x() },

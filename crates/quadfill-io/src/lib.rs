@@ -15,6 +15,7 @@
 
 mod arrays;
 mod bins;
+mod column_roles;
 mod columns;
 pub mod corpus;
 mod delimited;
@@ -28,18 +29,21 @@ mod query_lookup;
 mod query_rows;
 mod read;
 mod read_for_modes;
+mod recognise;
 mod roles;
 mod source;
 mod table;
 mod text;
+mod times;
 mod word_vectors;
 mod write;
 
 pub use bins::{BinSize, BinSpec};
+pub use column_roles::{ColumnRoles, ColumnWarning, ModeRole};
 pub use error::{ReadError, Result};
 pub use options::{ColumnRef, Format, ReadOptions};
 pub use query::{Query, QueryValues, UNKNOWN, read_query, read_query_bytes, read_query_values};
-pub use read::{read, read_bytes};
+pub use read::{read, read_bytes, read_bytes_with_roles, read_with_roles};
 pub use read_for_modes::read_for_modes;
 pub use text::read_text;
 pub use word_vectors::read_vectors;

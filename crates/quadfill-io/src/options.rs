@@ -146,11 +146,15 @@ pub struct ReadOptions {
     /// What separates fields: any text, or `tab`, `\t`, `space` or `whitespace` (runs of blanks).
     /// Detected among tab, `,` `;` `|` `::` and blanks if not given.
     pub delimiter: Option<String>,
-    /// Whether the first row holds names; by default it does if its value field is not a number.
+    /// Whether the first row holds names; by default it does if its value field is neither a
+    /// number nor a date.
     pub header: Option<bool>,
-    /// The columns that are modes, in order; all but value and weight by default.
+    /// The columns that are modes, in order; all but value and weight by default, and without a column
+    /// of numbers that is called a weight. Times are cut into bins, see [`bins`](Self::bins).
     pub modes: Option<Vec<ColumnRef>>,
-    /// The column of the values; by default the last one that is not a mode.
+    /// The column of the values. By default one that is called so (`rating`, `score`, `count` and the
+    /// like), or else the last one that is not a mode. Times and identifiers are passed over where there is
+    /// another column of numbers; [`ColumnRoles`](crate::ColumnRoles) tells which one was taken.
     pub value: Option<ColumnRef>,
     /// For queries without names, where the columns of the model stood: used for modes and values
     /// that are not asked for, if the query has that many columns.
@@ -159,12 +163,16 @@ pub struct ReadOptions {
     pub values_are_ones: bool,
     /// The column of the weights; none by default.
     pub weight: Option<ColumnRef>,
-    /// Columns of times that are cut into bins.
+    /// Columns of times that are cut into bins. Other columns that have the name and the fields of times
+    /// (numbers of seconds or milliseconds since 1970, or dates) are cut into bins that suit their span, unless
+    /// `modes` lists them and their times come up often enough to be labels.
     pub bins: Vec<BinSpec>,
     /// What to do when a cell is given more than once.
     pub on_duplicate: OnDuplicate,
     /// An `.npy` array of the same shape as a dense one: cells where it is zero are missing.
     pub mask: Option<PathBuf>,
+    /// Cells of a dense array with this value are missing, as those that are NaN always are.
+    pub missing: Option<f64>,
     /// The variable of a `.mat` file; the only numeric array by default.
     pub variable: Option<String>,
 }

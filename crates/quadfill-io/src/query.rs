@@ -301,8 +301,8 @@ fn read_query_as(
                 value: Some("value".into()),
                 ..ReadOptions::default()
             };
-            let units = vec![1.0; columns.len()];
-            let table = NamedColumns { names, columns, units };
+            let seconds_per_unit = vec![None; columns.len()];
+            let table = NamedColumns { names, columns, seconds_per_unit };
             look_up_columns(file, table, &by_position, wanted)
         }
     }

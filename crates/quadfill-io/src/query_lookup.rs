@@ -3,7 +3,7 @@
 use quadfill::Labels;
 
 use crate::columns::concat;
-use crate::delimited::{PIECE, Problem, RowSink, TextLayout, finite, read_rows};
+use crate::delimited::{PIECE, Problem, RowSink, TextLayout, finite, finite_time, read_rows};
 use crate::error::{ReadError, Result};
 use crate::escape::escape;
 use crate::number::{Number, canonical_u32, trim};
@@ -94,14 +94,12 @@ impl RowSink for QuerySink<'_> {
     fn field(&mut self, column: usize, text: &[u8]) -> std::result::Result<(), Problem> {
         let text = trim(text);
         let found = match self.roles.get(column) {
-            Some(&Role::Time(mode)) => (
-                mode,
-                find_time(
-                    &self.wanted.modes[mode].labels,
-                    self.wanted.binning(mode),
-                    finite(text)?,
-                ),
-            ),
+            Some(&Role::Time(mode)) => {
+                let binning = self.wanted.binning(mode);
+                let unit = binning.map(|binning| binning.unit).unwrap_or_default();
+                let time = finite_time(text, unit)?;
+                (mode, find_time(&self.wanted.modes[mode].labels, binning, time))
+            }
             Some(&Role::Index(mode)) => {
                 if canonical_u32(text).is_none_or(|index| index == 0) {
                     return Err(Problem::BadIndex);
@@ -132,24 +130,25 @@ pub(crate) fn look_up_columns(
     options: &ReadOptions,
     wanted: &Wanted<'_>,
 ) -> Result<Query> {
-    let NamedColumns { names, columns, units } = table;
+    let NamedColumns { names, columns, seconds_per_unit } = table;
     let about = Columns { file, names: Some(&names), count: names.len() };
     let FoundColumns { modes, value, .. } = wanted.columns(about, options)?;
     let rows = columns.first().map_or(0, QueryColumn::len);
     if rows == 0 {
         return Err(ReadError::Empty { file: file.to_owned() });
     }
-    let number = |column: usize, row: usize| {
-        let (file, at) = (file.to_owned(), format!("row {}", row + 1));
-        let named = || format!("`{}`", escape(names[column].as_bytes()));
-        let text = || escape(columns[column].text(row).as_bytes());
-        match columns[column].number(row) {
-            Number::Finite(number) => Ok(number),
-            Number::NotFinite => {
-                Err(ReadError::NotFinite { file, at, column: named(), text: text() })
-            }
-            Number::Text => Err(ReadError::NotANumber { file, at, column: named(), text: text() }),
+    let checked = |number: Number, is_time: bool, column: usize, row: usize| {
+        if let Number::Finite(number) = number {
+            return Ok(number);
         }
+        let (file, at) = (file.to_owned(), format!("row {}", row + 1));
+        let text = escape(columns[column].text(row).as_bytes());
+        let column = format!("`{}`", escape(names[column].as_bytes()));
+        Err(match number {
+            Number::NotFinite => ReadError::NotFinite { file, at, column, text },
+            _ if is_time => ReadError::NotATime { file, at, column, text },
+            _ => ReadError::NotANumber { file, at, column, text },
+        })
     };
     let mut indices = Vec::with_capacity(modes.len());
     for (mode, &column) in modes.iter().enumerate() {
@@ -157,8 +156,8 @@ pub(crate) fn look_up_columns(
         let found = (0..rows).map(|row| {
             let found = match (wanted.binning(mode), &columns[column]) {
                 (Some(binning), _) => {
-                    let time = number(column, row)? * units[column];
-                    find_time(labels, Some(binning), time)
+                    let time = columns[column].time(row, seconds_per_unit[column], binning.unit);
+                    find_time(labels, Some(binning), checked(time, true, column, row)?)
                 }
                 (None, QueryColumn::Integers(fields)) => labels.find_integer(fields[row]),
                 (None, other) => find_label(labels, other.text(row).as_bytes()),
@@ -168,7 +167,10 @@ pub(crate) fn look_up_columns(
         indices.push(found.collect::<Result<Vec<u32>>>()?);
     }
     let values = value
-        .map(|column| (0..rows).map(|row| number(column, row)).collect::<Result<Vec<f64>>>())
+        .map(|column| {
+            let value = |row| checked(columns[column].number(row), false, column, row);
+            (0..rows).map(value).collect::<Result<Vec<f64>>>()
+        })
         .transpose()?;
     let rows = QueryRows::Columns { names, columns };
     Ok(Query { rows, indices, values })

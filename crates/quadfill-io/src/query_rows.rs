@@ -2,9 +2,12 @@
 
 use std::borrow::Cow;
 
-use crate::delimited::{Delimiter, Records, TextLayout, without_carriage_return};
+use quadfill::observations::TimeUnit;
+
+use crate::delimited::{Delimiter, TextLayout, each_row};
 use crate::number::{Number, parse_number};
 use crate::source::Bytes;
+use crate::times::parse_time;
 
 /// The columns of a query, kept in the shape they were read in.
 #[derive(Debug)]
@@ -36,8 +39,8 @@ pub(crate) enum QueryColumn {
 pub(crate) struct NamedColumns {
     pub names: Vec<String>,
     pub columns: Vec<QueryColumn>,
-    /// How many seconds one unit of each column is, where it holds times.
-    pub units: Vec<f64>,
+    /// How many seconds one unit of each column is, where the file says that it holds times.
+    pub seconds_per_unit: Vec<Option<f64>>,
 }
 
 impl QueryColumn {
@@ -69,6 +72,19 @@ impl QueryColumn {
             Self::Reals(fields) if fields[row].is_finite() => Number::Finite(fields[row]),
             Self::Reals(_) => Number::NotFinite,
             Self::Texts(fields) => parse_number(fields[row].as_bytes()),
+        }
+    }
+
+    /// One field as a time in seconds, if it is one; `typed` is what the file says about its unit.
+    pub(crate) fn time(&self, row: usize, typed: Option<f64>, unit: TimeUnit) -> Number {
+        match self {
+            Self::Texts(fields) => parse_time(fields[row].as_bytes(), unit),
+            _ => match self.number(row) {
+                Number::Finite(number) => {
+                    Number::Finite(number * typed.unwrap_or_else(|| unit.seconds()))
+                }
+                other => other,
+            },
         }
     }
 }
@@ -121,29 +137,10 @@ impl QueryRows {
 
 impl TextRows {
     fn for_each<E>(&self, mut row: impl FnMut(&[Cow<'_, str>]) -> Result<(), E>) -> Result<(), E> {
-        let (bytes, layout) = (&self.bytes[..], &self.layout);
-        if let (true, Delimiter::Byte(delimiter)) = (layout.quoted, &layout.delimiter) {
-            let mut records = Records::new(bytes, layout.data_start, *delimiter);
-            while records.advance().is_some() {
-                let fields: Vec<Cow<'_, str>> =
-                    records.record.iter().map(String::from_utf8_lossy).collect();
-                row(&fields)?;
-            }
-            return Ok(());
-        }
-        let mut fields = Vec::with_capacity(layout.fields);
-        for line in bytes[layout.data_start..].split(|&byte| byte == b'\n') {
-            let line = without_carriage_return(line);
-            if layout.is_skipped(line) {
-                continue;
-            }
-            fields.clear();
-            layout.delimiter.split(line, |_, text| {
-                fields.push(String::from_utf8_lossy(text));
-                Ok(())
-            })?;
-            row(&fields)?;
-        }
-        Ok(())
+        each_row(&self.bytes, &self.layout, |fields| {
+            let texts: Vec<Cow<'_, str>> =
+                fields.iter().map(|field| String::from_utf8_lossy(field)).collect();
+            row(&texts)
+        })
     }
 }

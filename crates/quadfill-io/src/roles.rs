@@ -1,15 +1,16 @@
 //! What each column of a table is for.
 
-use quadfill::observations::{ColumnPositions, Source};
-
 use quadfill::Mode;
+use quadfill::observations::{ColumnPositions, Source, TimeUnit};
 
 use crate::bins::BinSize;
+use crate::column_roles::{ColumnRoles, ModeRole};
 use crate::delimited::resolve;
 use crate::error::{ReadError, Result};
 use crate::escape::escape;
 use crate::options::{ColumnRef, ReadOptions};
 use crate::query::FoundColumns;
+use crate::recognise::{ColumnFacts, Evidence};
 use crate::table::ModePlan;
 
 /// The use of one column.
@@ -22,6 +23,16 @@ pub(crate) enum Role {
     Time(usize),
     Value,
     Weight,
+}
+
+impl Role {
+    /// The mode that a column is.
+    fn mode(self) -> Option<usize> {
+        match self {
+            Self::Label(mode) | Self::Index(mode) | Self::Time(mode) => Some(mode),
+            Self::Unused | Self::Value | Self::Weight => None,
+        }
+    }
 }
 
 /// The columns of a table by their use.
@@ -46,6 +57,7 @@ impl Columns<'_> {
         resolve(self.file, column, self.names, self.count)
     }
 
+    /// Its name, or its number from 1.
     fn name(&self, column: usize) -> String {
         self.names
             .and_then(|names| names.get(column).cloned())
@@ -97,11 +109,8 @@ impl Roles {
     }
 
     fn positions(&self, value: Option<usize>) -> Option<ColumnPositions> {
-        let modes = (0..self.modes.len()).map(|mode| {
-            self.position(|role| {
-                matches!(role, Role::Label(m) | Role::Index(m) | Role::Time(m) if *m == mode)
-            })
-        });
+        let modes =
+            (0..self.modes.len()).map(|mode| self.position(|role| role.mode() == Some(mode)));
         Some(ColumnPositions { modes: modes.collect::<Option<_>>()?, value: value? })
     }
 
@@ -136,8 +145,14 @@ impl Roles {
         }
     }
 
-    /// Resolves what the options ask for.
-    pub(crate) fn find(columns: Columns<'_>, options: &ReadOptions) -> Result<Self> {
+    /// Resolves what the options ask for; the rest is recognised by the names of the columns and by `facts`
+    /// about their fields, if there are any.
+    pub(crate) fn find(
+        columns: Columns<'_>,
+        options: &ReadOptions,
+        facts: &[ColumnFacts],
+    ) -> Result<Self> {
+        let evidence = Evidence { names: columns.names, facts };
         let mut taken = vec![false; columns.count];
         let asked: Option<Vec<usize>> = options
             .modes
@@ -146,10 +161,20 @@ impl Roles {
             .transpose()?;
         let weight = options.weight.as_ref().map(|weight| columns.resolve(weight)).transpose()?;
         columns.take(&mut taken, asked.iter().flatten().copied().chain(weight))?;
-        let value =
-            if options.values_are_ones { None } else { Some(columns.value(options, &taken)?) };
+        let recognised = match options.value {
+            None if !options.values_are_ones => evidence.value(|column| !taken[column]),
+            _ => None,
+        };
+        let value = match recognised {
+            _ if options.values_are_ones => None,
+            Some(value) => Some(value),
+            None => Some(columns.value(options, &taken)?),
+        };
         columns.take(&mut taken, value)?;
-        let modes = asked.unwrap_or_else(|| (0..columns.count).filter(|&c| !taken[c]).collect());
+        let is_asked = asked.is_some();
+        // Weights are neither values nor labels; they count only where they are asked for.
+        let is_mode = |&column: &usize| !taken[column] && !evidence.is_weight(column);
+        let modes = asked.unwrap_or_else(|| (0..columns.count).filter(is_mode).collect());
         if !(2..=8).contains(&modes.len()) {
             return Err(ReadError::ModeCount {
                 file: columns.file.to_owned(),
@@ -166,7 +191,7 @@ impl Roles {
                 Some(_) => columns.name(column),
                 None => format!("mode{}", mode + 1),
             };
-            plan.push(ModePlan { name, bins: None });
+            plan.push(ModePlan { name, bins: None, unit: TimeUnit::default() });
         }
         if let Some(value) = value {
             of_columns[value] = Role::Value;
@@ -175,32 +200,75 @@ impl Roles {
             of_columns[weight] = Role::Weight;
         }
         let mut roles = Self { of_columns, modes: plan, weighted: weight.is_some() };
+        let mut named = Vec::with_capacity(options.bins.len());
         for bin in &options.bins {
-            roles.cut(columns, &bin.column, bin.size)?;
+            let (column, mode) = roles.mode_to_cut(columns, &bin.column)?;
+            if named.contains(&column) {
+                return Err(bins_of_no_mode(columns, &bin.column));
+            }
+            named.push(column);
+            if let Some(size) = bin.size {
+                roles.cut(column, mode, size, evidence.time_unit(column));
+            }
+        }
+        for (mode, &column) in modes.iter().enumerate() {
+            // Times that were asked for as labels stay so, unless hardly two rows would share one.
+            let stays = named.contains(&column) || (is_asked && !evidence.hardly_repeats(column));
+            if let Some(unit) = evidence.time(column).filter(|_| !stays) {
+                roles.cut(column, mode, BinSize::Auto, unit);
+            }
         }
         Ok(roles)
     }
 
-    /// Turns a mode into one of times; it may be named as a column or as a mode.
-    fn cut(&mut self, columns: Columns<'_>, column: &ColumnRef, size: BinSize) -> Result<()> {
+    /// The roles in words. `modes` are those that the columns became.
+    pub(crate) fn describe(
+        &self,
+        columns: Columns<'_>,
+        options: &ReadOptions,
+        facts: &[ColumnFacts],
+        modes: &[Mode],
+    ) -> ColumnRoles {
+        let named = |wanted: Role| self.position(|role| *role == wanted).map(|at| columns.name(at));
+        let mode_roles = modes.iter().enumerate().filter_map(|(mode, about)| {
+            let at = self.position(|role| role.mode() == Some(mode))?;
+            Some(ModeRole::new(columns.name(at), about))
+        });
+        let unused = (0..columns.count).filter(|&at| self.of_columns[at] == Role::Unused);
+        let evidence = Evidence { names: columns.names, facts };
+        let doubt = self
+            .position(|role| *role == Role::Value)
+            .and_then(|at| evidence.doubt(at, columns.name(at), options.value.is_some()));
+        ColumnRoles {
+            modes: mode_roles.collect(),
+            value: named(Role::Value),
+            weight: named(Role::Weight),
+            unused: unused.map(|at| columns.name(at)).collect(),
+            warnings: doubt.into_iter().collect(),
+        }
+    }
+
+    fn cut(&mut self, column: usize, mode: usize, size: BinSize, unit: TimeUnit) {
+        self.of_columns[column] = Role::Time(mode);
+        self.modes[mode].bins = Some(size);
+        self.modes[mode].unit = unit;
+    }
+
+    /// The column and the mode that bins are for; it may be named as a column or as a mode.
+    fn mode_to_cut(&self, columns: Columns<'_>, column: &ColumnRef) -> Result<(usize, usize)> {
         let by_mode = self.modes.iter().position(|mode| mode.name == column.text());
         let at = match by_mode {
-            Some(mode) => self
-                .of_columns
-                .iter()
-                .position(|role| matches!(role, Role::Label(m) | Role::Time(m) if *m == mode)),
+            Some(mode) => self.of_columns.iter().position(|role| role.mode() == Some(mode)),
             None => Some(columns.resolve(column)?),
         };
-        match at.map(|at| (at, self.of_columns[at])) {
-            Some((at, Role::Label(mode))) => {
-                self.of_columns[at] = Role::Time(mode);
-                self.modes[mode].bins = Some(size);
-                Ok(())
-            }
-            _ => Err(ReadError::BinsOfNoMode {
-                file: columns.file.to_owned(),
-                column: escape(column.text().as_bytes()),
-            }),
-        }
+        at.and_then(|at| Some((at, self.of_columns[at].mode()?)))
+            .ok_or_else(|| bins_of_no_mode(columns, column))
+    }
+}
+
+fn bins_of_no_mode(columns: Columns<'_>, column: &ColumnRef) -> ReadError {
+    ReadError::BinsOfNoMode {
+        file: columns.file.to_owned(),
+        column: escape(column.text().as_bytes()),
     }
 }

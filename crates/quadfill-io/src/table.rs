@@ -1,10 +1,10 @@
 //! Rows gathered column by column, piece by piece, and made into observations at the end.
 
-use quadfill::observations::{Binning, canonical_integer};
+use quadfill::observations::{Binning, TimeUnit, canonical_integer};
 use quadfill::{Labels, Mode, Observations, OnDuplicate};
 use rayon::prelude::*;
 
-use crate::bins::{self, BinSize};
+use crate::bins::{self, BinSize, Span};
 use crate::columns::{LabelColumn, concat, merge_labels, rank_numbers};
 use crate::error::{ReadError, Result};
 use crate::escape::one_line;
@@ -15,13 +15,18 @@ pub(crate) struct ModePlan {
     pub name: String,
     /// How its times are cut, if it holds times.
     pub bins: Option<BinSize>,
+    /// What a number means among its times.
+    pub unit: TimeUnit,
 }
 
 impl ModePlan {
     /// The modes of a model, times being cut into the bins that it has.
     pub(crate) fn for_model(modes: &[Mode]) -> Vec<Self> {
-        let plan =
-            |mode: &Mode| Self { name: mode.name.clone(), bins: mode.bins.map(BinSize::Known) };
+        let plan = |mode: &Mode| Self {
+            name: mode.name.clone(),
+            bins: mode.bins.map(BinSize::Known),
+            unit: mode.bins.map(|bins| bins.unit).unwrap_or_default(),
+        };
         modes.iter().map(plan).collect()
     }
 }
@@ -161,7 +166,7 @@ fn merge_mode(file: &str, plan: &ModePlan, columns: Vec<ModeColumn>) -> Result<(
         None => (None, merge_labels(labels)),
         Some(BinSize::Known(binning)) => (Some(binning), rank_numbers(concat(bins))),
         Some(size) => {
-            let (binning, numbers) = cut_into_bins(file, size, times)?;
+            let (binning, numbers) = cut_into_bins(file, size, plan.unit, times)?;
             (Some(binning), rank_numbers(numbers))
         }
     };
@@ -196,7 +201,12 @@ pub(crate) fn row_positions(file: &str, rows: [usize; 2]) -> [RowPosition; 2] {
     rows.map(|row| RowPosition { file: file.to_owned(), at: format!("row {}", row + 1) })
 }
 
-fn cut_into_bins(file: &str, size: BinSize, pieces: Vec<Vec<f64>>) -> Result<(Binning, Vec<u32>)> {
+fn cut_into_bins(
+    file: &str,
+    size: BinSize,
+    unit: TimeUnit,
+    pieces: Vec<Vec<f64>>,
+) -> Result<(Binning, Vec<u32>)> {
     let (first, last) = pieces
         .par_iter()
         .flatten()
@@ -208,7 +218,8 @@ fn cut_into_bins(file: &str, size: BinSize, pieces: Vec<Vec<f64>>) -> Result<(Bi
             || (f64::INFINITY, f64::NEG_INFINITY),
             |one, other| (one.0.min(other.0), one.1.max(other.1)),
         );
-    let binning = bins::resolve(file, size, first, last)?;
+    let rows = pieces.iter().map(Vec::len).sum();
+    let binning = bins::resolve(file, size, Span { first, last, rows }, unit)?;
     let pieces: Vec<Vec<u32>> = pieces
         .into_par_iter()
         .map(|times| {

@@ -149,7 +149,7 @@ fn texts_that_cannot_be_read() {
             "a.csv",
             b"user,time,stars\nann,noon,4\n",
             &["bins=time=1h"],
-            "a.csv, line 2: column `time` holds `noon`, which is not a number: correct it or choose another column",
+            "a.csv, line 2: column `time` holds `noon`, which is not a time: write seconds since 1970 or a date such as 2003-05-17",
         ),
         (
             "a.csv",
@@ -161,7 +161,7 @@ fn texts_that_cannot_be_read() {
             "a.csv",
             b"user,time,stars\nann,0,4\nbob,1e12,4\n",
             &["bins=time=1s"],
-            "a.csv: the times from 0 to 1000000000000 fall into too many bins that are 1 s wide: make `bins` wider",
+            "a.csv: the times from 0 to 1000000000000 fall into too many bins of 1 second: make `bins` wider",
         ),
         (
             "a.csv",
@@ -339,7 +339,8 @@ fn files_that_cannot_be_opened_or_unpacked() {
 
 #[test]
 fn invalid_bins() {
-    let advice = "write COLUMN=WIDTH with a unit s, m, h, d or w, or COLUMN=COUNT";
+    let advice =
+        "write COLUMN=WIDTH with a unit s, m, h, d or w, COLUMN=COUNT, COLUMN=auto or COLUMN=none";
     for (text, why) in [
         ("timestamp", "there is no `=`"),
         ("=20w", "there is no column"),

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use quadfill::observations::{Binning, ColumnPositions, Source};
+use quadfill::observations::{Binning, ColumnPositions, Source, TimeUnit};
 use quadfill::{Labels, Mode, Observations, OnDuplicate};
 use quadfill_io::{ReadOptions, Result, read, read_for_modes, write_npy};
 
@@ -91,14 +91,15 @@ fn tables_without_names_go_by_position() {
 
 #[test]
 fn times_are_cut_into_the_bins_of_the_model() {
-    let bins = Some(Binning { origin: 100.0, width: 10.0, count: None });
+    let unit = TimeUnit::Number;
+    let bins = Some(Binning { origin: 100.0, width: 10.0, count: None, unit });
     let modes =
         [Mode::new("user", Labels::range(3)), Mode { bins, ..Mode::new("time", Labels::range(2)) }];
     let options = ReadOptions::default();
     let text = "user,time,stars\n0,105,1\n0,112.5,2\n5,170,3\n";
     let data = read_texts(&[text], &options, &modes, &stars()).expect("read");
     let cells: Vec<String> = rows(&data).into_iter().map(|row| row.0).collect();
-    assert_eq!(cells, ["0, 0", "0, 1", "5, 7"]);
+    assert_eq!(cells, ["0, 100 to 110", "0, 110 to 120", "5, 170 to 180"]);
     assert_eq!(data.modes()[1].bins, bins);
     let text = "user,time,stars\n0,105,1\n0,99,2\n";
     let error = read_texts(&[text], &options, &modes, &stars()).expect_err("before the first bin");

@@ -110,6 +110,21 @@ pub enum Error {
         /// The label.
         label: String,
     },
+    /// A time for which a model has no bin.
+    #[error(
+        "`{time}` is not among the times of mode `{mode}` in this model: give a time with data from \
+         {first} to {last}"
+    )]
+    UnknownTime {
+        /// The mode.
+        mode: String,
+        /// The time.
+        time: String,
+        /// The first time of the model.
+        first: String,
+        /// Its last one.
+        last: String,
+    },
     /// A cell without a label in some mode.
     #[error("mode `{mode}` is missing: give a label for it")]
     MissingLabel {

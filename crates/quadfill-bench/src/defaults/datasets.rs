@@ -188,7 +188,7 @@ pub(crate) fn ratings(sources: &Sources<'_>, step: f64) -> anyhow::Result<Observ
     let options = ReadOptions {
         modes: Some(["1", "2", "4"].map(Into::into).to_vec()),
         value: Some("3".into()),
-        bins: vec![BinSpec { column: "4".into(), size: BinSize::Seconds(step) }],
+        bins: vec![BinSpec { column: "4".into(), size: Some(BinSize::Seconds(step)) }],
         ..ReadOptions::default()
     };
     Ok(read(sources.data.join("movielens-100k/u.data"), &options)?)

@@ -18,7 +18,7 @@ use super::values;
 Examples:
   quadfill inspect model
   quadfill inspect ratings.csv --rank 10
-  quadfill inspect u.data --modes 1,2,4 --value 3 --bin 4=20w")]
+  quadfill inspect u.data --bin 4=20w")]
 pub(crate) struct InspectFlags {
     /// A model, or a file of data
     pub(crate) what: PathBuf,

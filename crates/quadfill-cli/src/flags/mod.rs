@@ -33,7 +33,7 @@ pub(crate) use predict::PredictFlags;
 pub(crate) use reproduce::{ReproduceFlags, ReproducePart, ReproducePlan};
 pub(crate) use synth::{SynthFlags, SynthPlan};
 pub(crate) use top::{OrderName, TopFlags};
-pub(crate) use translate::sentence;
+pub(crate) use translate::{column_warning, sentence};
 pub(crate) use words::{WordsCommand, WordsCountFlags, WordsEvaluateFlags, WordsFlags};
 
 use clap::{Args, Parser, Subcommand};

@@ -7,6 +7,8 @@ use clap::{Args, ValueEnum};
 use quadfill::OnDuplicate;
 use quadfill_io::{BinSpec, ColumnRef, Format, ReadOptions};
 
+use super::values;
+
 /// How any file of rows is read.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Reading")]
@@ -14,7 +16,8 @@ pub(crate) struct ReadingFlags {
     /// The columns that are modes, by name or number: user,movie,week; all but the value by default
     #[arg(long, value_name = "COLUMNS")]
     modes: Option<String>,
-    /// The column of the values, by name or number; the last one by default
+    /// The column of the values, by name or number; by default the one that is called rating, score,
+    /// count or the like, or else the last one
     #[arg(long, value_name = "COLUMN")]
     value: Option<String>,
     /// What separates fields: any text, tab, space or whitespace; detected by default
@@ -32,6 +35,9 @@ pub(crate) struct ReadingFlags {
     /// A mask for a dense array: an .npy array of the same shape, zero where cells are missing
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     mask: Option<PathBuf>,
+    /// The value that stands for a missing cell of a dense array: 0; NaN always does
+    #[arg(long, value_name = "NUMBER", value_parser = values::real, allow_negative_numbers = true, hide_short_help = true)]
+    missing: Option<f64>,
     /// The variable of a .mat file; the only array by default
     #[arg(long, value_name = "NAME", hide_short_help = true)]
     variable: Option<String>,
@@ -57,8 +63,9 @@ pub(crate) struct ObservedFlags {
 pub(crate) struct DataFlags {
     #[command(flatten)]
     observed: ObservedFlags,
-    /// Cut a column of times in seconds into bins: timestamp=20w (s, m, h, d, w) or timestamp=24 for
-    /// 24 equal bins
+    /// Cut a column of times into bins: timestamp=20w (s, m, h, d, w), or timestamp=24 for 24 equal bins.
+    /// Columns that are called and look like times (seconds or milliseconds since 1970, or dates) are cut
+    /// to suit their span; timestamp=none keeps the times as labels
     #[arg(long, value_name = "COLUMN=SIZE")]
     bin: Vec<String>,
 }
@@ -93,6 +100,7 @@ impl ReadingFlags {
             modes,
             value: self.value.as_deref().map(ColumnRef::from),
             mask: self.mask.clone(),
+            missing: self.missing,
             variable: self.variable.clone(),
             ..ReadOptions::default()
         })

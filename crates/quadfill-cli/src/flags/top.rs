@@ -16,6 +16,7 @@ use super::values;
 #[command(after_help = "\
 Examples:
   quadfill top model --given user=42,week=7 --mode movie -k 20
+  quadfill top model --given user=42,time=2003-05 --mode movie      (times in bins)
   quadfill top model --given user=42,week=7 --mode movie --exclude ratings.csv --exclude-by user
   quadfill top model --given head=france,relation=borders --mode tail --exclude train.tsv
   quadfill top model --batch users.csv --mode movie --json")]
@@ -25,7 +26,7 @@ pub(crate) struct TopFlags {
     /// The mode whose labels are ranked
     #[arg(long, value_name = "MODE")]
     pub(crate) mode: String,
-    /// The labels of all other modes: user=42,week=7
+    /// The labels of all other modes: user=42,week=7; for times in bins a date, 2003-05 or 2003-05-17
     #[arg(long, value_name = "LABELS", required_unless_present = "batch")]
     pub(crate) given: Vec<String>,
     /// A file with the labels of all other modes, one query per row

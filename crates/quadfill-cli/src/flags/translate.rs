@@ -3,7 +3,7 @@
 
 use anyhow::Error;
 use quadfill::Setting;
-use quadfill_io::{ReadError, WriteError};
+use quadfill_io::{ColumnWarning, ReadError, WriteError};
 use quadfill_lab::LabError;
 
 use crate::paths;
@@ -74,6 +74,11 @@ fn read_sentence(error: &ReadError) -> String {
         }
         other => with_flags(other.to_string(), &other.settings()),
     }
+}
+
+/// A warning about columns, with flags in place of settings.
+pub(crate) fn column_warning(warning: &ColumnWarning) -> String {
+    with_flags(warning.to_string(), &warning.settings())
 }
 
 fn lab_sentence(error: &LabError) -> String {

@@ -61,7 +61,7 @@ pub(super) fn run(flags: &ExplainFlags, output: Output) -> Result<()> {
                 explanation.observations.push(Pull {
                     mode: mode.name.clone(),
                     cell: names
-                        .map(|(&label, mode)| mode.labels.name(label as usize).into_owned())
+                        .map(|(&label, mode)| mode.label(label as usize).into_owned())
                         .collect(),
                     value: influence.value,
                     leverage: influence.leverage,

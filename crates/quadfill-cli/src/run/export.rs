@@ -41,15 +41,11 @@ pub(super) fn run(flags: &ExportFlags, output: Output) -> Result<()> {
     };
     let at = model.mode_position(mode)?;
     let mode = &model.modes()[at];
-    let export = model.export(at);
+    let (export, labels) = (model.export(at), mode.shown_labels());
     let mut columns: Vec<String> = (1..=export.rank).map(|column| format!("v{column}")).collect();
     columns.resize(export.width, "offset".to_owned());
-    let vectors = Vectors {
-        name: &mode.name,
-        labels: &mode.labels,
-        columns: &columns,
-        numbers: &export.vectors,
-    };
+    let vectors =
+        Vectors { name: &mode.name, labels: &labels, columns: &columns, numbers: &export.vectors };
     let whole = interrupt::writing();
     write_vectors(&flags.output, vectors)?;
     drop(whole);

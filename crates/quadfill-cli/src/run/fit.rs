@@ -8,7 +8,7 @@ use quadfill::model::{Biases, Evaluation, ModelKind};
 use quadfill::observations::Summary;
 use quadfill::solve::{PathPoint, Precision, Sampling, SdpForm, SdpReport, Solver, Status, Theory};
 use quadfill::{Model, checkpoint_path};
-use quadfill_io::write_atomically;
+use quadfill_io::{ColumnRoles, write_atomically};
 use quadfill_report::{FitStory, Recorder, fit_page};
 use serde::Serialize;
 
@@ -53,6 +53,8 @@ pub(super) struct FitReport {
     threads: usize,
     resumed: bool,
     certificate: Option<Certificate>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    columns: Option<ColumnRoles>,
     data: Summary,
 }
 
@@ -80,10 +82,10 @@ pub(super) fn run(plan: &FitPlan, output: Output) -> Result<()> {
 pub(super) fn fit(plan: &FitPlan, output: Output) -> Result<FitReport> {
     let interval = checkpoint_interval()?;
     let clock = Clock::start();
-    let Prepared { data, config, test, theory, summary: about } = Prepared::read(plan)?;
+    let Prepared { data, config, test, theory, summary: about, columns } = Prepared::read(plan)?;
     let read_seconds = clock.seconds();
-    output.note(summary::lines(&about));
-    summary::warnings(&about).for_each(|warning| output.note(warning));
+    output.note(summary::lines(&about, columns.as_ref()));
+    summary::warnings(&about, columns.as_ref()).for_each(|warning| output.note(warning));
     if let Some(theory) = &theory {
         output.note(theory_in_words(theory));
     }
@@ -142,6 +144,7 @@ pub(super) fn fit(plan: &FitPlan, output: Output) -> Result<FitReport> {
         threads: rayon::current_num_threads(),
         resumed: plan.resume,
         certificate: fitted.certificate.clone(),
+        columns,
         data: about,
     };
     let page = plan.report.as_ref().zip(shown.as_ref()).map(|(path, data)| {

@@ -4,10 +4,10 @@ use std::path::Path;
 
 use anyhow::Result;
 use quadfill::model::Biases;
-use quadfill::observations::Summary;
+use quadfill::observations::{BinsSummary, Summary};
 use quadfill::solve::{FitConfig, Precision, Rank, Status};
 use quadfill::{Model, is_model};
-use quadfill_io::read;
+use quadfill_io::{ColumnRoles, read_with_roles};
 use serde::Serialize;
 
 use super::summary;
@@ -23,18 +23,27 @@ pub(super) fn run(flags: &InspectFlags, output: Output) -> Result<()> {
     }
     paths::check_input(&flags.what)?;
     let about = inspect_data(flags)?;
-    let mut text = summary::lines(&about).to_string();
-    for warning in summary::warnings(&about) {
+    let columns = about.columns.as_ref();
+    let mut text = summary::lines(&about.summary, columns).to_string();
+    for warning in summary::warnings(&about.summary, columns) {
         text.push('\n');
         text.push_str(&warning);
     }
     output.answer(text, &about)
 }
 
+#[derive(Debug, Serialize)]
+struct DataReport {
+    #[serde(flatten)]
+    summary: Summary,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    columns: Option<ColumnRoles>,
+}
+
 /// The rank of a model that is asked for without one.
 const RANK: usize = 10;
 
-fn inspect_data(flags: &InspectFlags) -> Result<Summary> {
+fn inspect_data(flags: &InspectFlags) -> Result<DataReport> {
     let options = flags.reading.resolve()?;
     let config = FitConfig {
         model: flags.model.resolve()?,
@@ -44,12 +53,10 @@ fn inspect_data(flags: &InspectFlags) -> Result<Summary> {
         ..FitConfig::default()
     };
     let asked = flags.model.is_given() || flags.rank.is_some() || !flags.tie.is_empty();
-    let data = read(&flags.what, &options)?;
-    if !asked {
-        return Ok(data.summary());
-    }
-    let data = config.share_labels(data)?;
-    Ok(config.summarise(&data)?)
+    let (data, columns) = read_with_roles(&flags.what, &options)?;
+    let summary =
+        if asked { config.summarise(&config.share_labels(data)?)? } else { data.summary() };
+    Ok(DataReport { summary, columns })
 }
 
 #[derive(Debug, Serialize)]
@@ -82,6 +89,8 @@ struct ModeReport {
     factors: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     bin_seconds: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bins: Option<BinsSummary>,
 }
 
 impl ModelReport {
@@ -92,6 +101,7 @@ impl ModelReport {
             labels: mode.labels.len(),
             factors,
             bin_seconds: mode.bins.map(|bins| bins.width),
+            bins: mode.bins_summary(),
         });
         let sizes: Vec<usize> = model.modes().iter().map(|mode| mode.labels.len()).collect();
         Self {
@@ -128,9 +138,9 @@ impl ModelReport {
             ),
         );
         for mode in &self.modes {
-            let bins = mode
-                .bin_seconds
-                .map_or(String::new(), |width| format!(", bins of {} s", number(width)));
+            let bins = mode.bins.as_ref().map_or(String::new(), |bins| {
+                format!(", bins of {} from {} to {}", bins.span, bins.first, bins.last)
+            });
             let first = self.modes.iter().find(|other| other.factors == mode.factors);
             let shared = match first {
                 Some(first) if first.name != mode.name => {

@@ -1,6 +1,7 @@
 //! What the commands do, one file each.
 
 mod certify;
+mod columns;
 mod completions;
 mod demo;
 mod evaluate;

@@ -4,7 +4,7 @@ use anyhow::Result;
 use quadfill::observations::Summary;
 use quadfill::solve::{FitConfig, Theory};
 use quadfill::{Mode, Observations};
-use quadfill_io::{ReadOptions, read};
+use quadfill_io::{ColumnRoles, ReadOptions, read_with_roles};
 
 use super::test_set::TestSet;
 use crate::flags::{FitPlan, Negatives, TestSource};
@@ -17,12 +17,15 @@ pub(super) struct Prepared {
     /// The theorem's settings, where they were asked for.
     pub(super) theory: Option<Theory>,
     pub(super) summary: Summary,
+    /// What the columns of the data were taken for.
+    pub(super) columns: Option<ColumnRoles>,
 }
 
 impl Prepared {
     pub(super) fn read(plan: &FitPlan) -> Result<Self> {
         let mut config = plan.config.clone();
-        let data = config.share_labels(read(&plan.data, &plan.reading)?)?;
+        let (data, columns) = read_with_roles(&plan.data, &plan.reading)?;
+        let data = config.share_labels(data)?;
         let data = match &plan.negatives {
             Some(negatives) => draw_negatives(data, &config, negatives)?,
             None => data,
@@ -50,7 +53,7 @@ impl Prepared {
             }
             None => config.summarise(&data)?,
         };
-        Ok(Self { data, config, test, theory, summary })
+        Ok(Self { data, config, test, theory, summary, columns })
     }
 }
 

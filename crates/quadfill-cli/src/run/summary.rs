@@ -1,12 +1,17 @@
 //! A summary of the data, as text.
 
 use quadfill::observations::Summary;
+use quadfill_io::ColumnRoles;
 
+use super::columns;
 use crate::report::{Lines, counted, grouped, number};
 
-/// The summary as a table, without the warnings.
-pub(super) fn lines(summary: &Summary) -> Lines {
+/// The summary as a table, without the warnings, and what the columns were taken for.
+pub(super) fn lines(summary: &Summary, roles: Option<&ColumnRoles>) -> Lines {
     let mut lines = Lines::default();
+    if let Some(roles) = roles {
+        lines.add("columns", columns::in_words(roles));
+    }
     let sizes: Vec<String> = summary.modes.iter().map(|mode| mode.labels.to_string()).collect();
     lines.add(
         "data",
@@ -22,11 +27,20 @@ pub(super) fn lines(summary: &Summary) -> Lines {
             0 => String::new(),
             n => format!(", {} with none", counted(n, "label")),
         };
+        let labels = match &mode.bins {
+            None => counted(mode.labels, "label"),
+            Some(bins) => format!(
+                "{} of {} ({} to {})",
+                counted(mode.labels, "bin"),
+                bins.span,
+                bins.first,
+                bins.last
+            ),
+        };
         lines.add(
             format!("  {}", mode.name),
             format!(
-                "{} with {} to {}, median {}{unobserved}",
-                counted(mode.labels, "label"),
+                "{labels} with {} to {}, median {}{unobserved}",
                 grouped(mode.min),
                 counted(mode.max, "observation"),
                 grouped(mode.median)
@@ -57,6 +71,10 @@ pub(super) fn lines(summary: &Summary) -> Lines {
 }
 
 /// The warnings, one line each.
-pub(super) fn warnings(summary: &Summary) -> impl Iterator<Item = String> + '_ {
-    summary.warnings.iter().map(|warning| format!("warning: {warning}"))
+pub(super) fn warnings(
+    summary: &Summary,
+    roles: Option<&ColumnRoles>,
+) -> impl Iterator<Item = String> {
+    let about_data = summary.warnings.iter().map(|warning| format!("warning: {warning}"));
+    columns::warnings(roles).chain(about_data)
 }

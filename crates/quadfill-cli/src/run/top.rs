@@ -187,7 +187,7 @@ fn excluded(
 }
 
 fn answer(modes: &[Mode], mode: usize, query: &[u32], found: Vec<Scored>) -> Answer {
-    let name = |mode: &Mode, label: u32| mode.labels.name(label as usize).into_owned();
+    let name = |mode: &Mode, label: u32| mode.label(label as usize).into_owned();
     Answer {
         mode: modes[mode].name.clone(),
         given: modes

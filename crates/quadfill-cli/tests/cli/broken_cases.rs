@@ -83,7 +83,7 @@ pub(crate) const FILES: &[Case] = &[
     ),
     (
         "fit times.csv -o m --bin t=1d",
-        "times.csv, line 2: column `t` holds `noon`, which is not a number: correct it or choose another column",
+        "times.csv, line 2: column `t` holds `noon`, which is not a time: write seconds since 1970 or a date such as 2003-05-17",
     ),
     (
         "fit good.csv -o m --on-duplicate mean --test nowhere.csv",
@@ -355,11 +355,11 @@ pub(crate) const FLAGS: &[Case] = &[
     ),
     (
         "fit good.csv -o m --bin film",
-        "--bin is film: there is no `=`: write COLUMN=WIDTH with a unit s, m, h, d or w, or COLUMN=COUNT",
+        "--bin is film: there is no `=`: write COLUMN=WIDTH with a unit s, m, h, d or w, COLUMN=COUNT, COLUMN=auto or COLUMN=none",
     ),
     (
         "fit good.csv -o m --bin film=3y",
-        "--bin is film=3y: the unit is not known: write COLUMN=WIDTH with a unit s, m, h, d or w, or COLUMN=COUNT",
+        "--bin is film=3y: the unit is not known: write COLUMN=WIDTH with a unit s, m, h, d or w, COLUMN=COUNT, COLUMN=auto or COLUMN=none",
     ),
     (
         "fit good.csv -o m --format xls",

@@ -5,6 +5,7 @@
 mod broken_cases;
 mod broken_input;
 mod broken_uses;
+mod columns;
 mod commands;
 mod manners;
 mod place;

@@ -97,6 +97,14 @@ impl<'a> Array<'a> {
         strides
     }
 
+    /// A number as the array would hold it.
+    pub(crate) fn as_stored(&self, number: f64) -> f64 {
+        match self.element {
+            Element::F32 => f64::from(number as f32),
+            _ => number,
+        }
+    }
+
     /// The element at a position in memory.
     #[inline]
     pub(crate) fn number(&self, position: usize) -> f64 {

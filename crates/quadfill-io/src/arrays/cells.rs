@@ -17,12 +17,13 @@ pub(crate) struct Cells {
 }
 
 impl Cells {
-    /// All cells of a dense array that are neither NaN nor masked out, the last index running
-    /// fastest.
+    /// All cells of a dense array that are neither NaN nor `missing` nor masked out, the last index
+    /// running fastest.
     pub(crate) fn of_dense(
         file: &str,
         array: &Array<'_>,
         mask: Option<&Array<'_>>,
+        missing: Option<f64>,
     ) -> Result<Self> {
         let shape = &array.shape;
         check_modes(file, shape.len())?;
@@ -42,13 +43,14 @@ impl Cells {
         if shape.iter().any(|&size| u32::try_from(size).is_err()) {
             return Err(too_long(file));
         }
+        let missing = missing.map(|missing| array.as_stored(missing));
         let mask = mask.map(|mask| (mask, mask.strides()));
         let value_at = |cell: &Cell| {
             let shown = mask
                 .as_ref()
                 .is_none_or(|(mask, strides)| mask.number(cell.position(strides)) != 0.0);
             let value = array.number(cell.position(&cell.strides));
-            (shown && !value.is_nan()).then_some(value)
+            (shown && !value.is_nan() && missing != Some(value)).then_some(value)
         };
 
         let mut count = 0;

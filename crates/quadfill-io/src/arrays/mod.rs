@@ -33,11 +33,11 @@ pub(crate) fn read_cells(
         Format::Npz => npz::read_npz(file, bytes, options, mask.as_ref()),
         Format::Mat => {
             let array = mat::parse_mat(file, bytes, options.variable.as_deref())?;
-            Cells::of_dense(file, &array, mask.as_ref())
+            Cells::of_dense(file, &array, mask.as_ref(), options.missing)
         }
         _ => {
             let array = npy::parse_npy(file, Cow::Borrowed(bytes))?;
-            Cells::of_dense(file, &array, mask.as_ref())
+            Cells::of_dense(file, &array, mask.as_ref(), options.missing)
         }
     }
 }

@@ -29,7 +29,7 @@ pub(crate) fn read_npz(
         None
     };
     let name = arrays.dense_name(options)?;
-    Cells::of_dense(file, &arrays.get(&name)?, mask.or(own_mask.as_ref()))
+    Cells::of_dense(file, &arrays.get(&name)?, mask.or(own_mask.as_ref()), options.missing)
 }
 
 struct Arrays<'a> {

@@ -151,6 +151,7 @@ impl TextLayout {
                 let text = escape(trim(&text));
                 match problem {
                     Problem::NotANumber => ReadError::NotANumber { file, at, column, text },
+                    Problem::NotATime => ReadError::NotATime { file, at, column, text },
                     Problem::NotFinite => ReadError::NotFinite { file, at, column, text },
                     Problem::OutsideBins => ReadError::OutsideBins { file, at, column, text },
                     Problem::NegativeWeight => ReadError::NegativeWeight { file, at, text },

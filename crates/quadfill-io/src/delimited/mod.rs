@@ -6,31 +6,36 @@ mod rows;
 
 pub(crate) use delimiter::Delimiter;
 pub(crate) use layout::{TextLayout, resolve};
-pub(crate) use rows::{
-    PIECE, Problem, Records, RowSink, lines_of_rows, read_rows, without_carriage_return,
-};
+pub(crate) use rows::{PIECE, Problem, RowSink, each_row, lines_of_rows, read_rows};
 
 use quadfill::Observations;
+use quadfill::observations::TimeUnit;
 
+use crate::column_roles::ColumnRoles;
 use crate::error::Result;
 use crate::number::{Number, canonical_u32, parse_number, trim};
 use crate::options::{ColumnRef, ReadOptions};
 use crate::query::Wanted;
+use crate::recognise::{ColumnFacts, SAMPLE};
 use crate::roles::{Columns, Role, Roles};
-use crate::table::{ModeColumn, OutsideBins, Piece, RowPosition, assemble};
+use crate::table::{ModeColumn, ModePlan, OutsideBins, Piece, RowPosition, assemble};
+use crate::times::parse_time;
 
-/// Reads delimited text, or a `.tns` file, in pieces of about `piece` bytes.
+/// Reads delimited text, or a `.tns` file, in pieces of about `piece` bytes. Tells what the columns were
+/// taken for where the format does not.
 pub(crate) fn read_text(
     file: &str,
     bytes: &[u8],
     options: &ReadOptions,
     is_tns: bool,
     piece: usize,
-) -> Result<(Observations, TextLayout)> {
+) -> Result<(Observations, Option<ColumnRoles>)> {
     let layout =
         TextLayout::find(file, bytes, options, is_tns, |first| looks_like_header(first, options))?;
     let columns = Columns { file, names: layout.header.as_deref(), count: layout.fields };
-    let mut roles = Roles::find(columns, options)?;
+    // The columns of a `.tns` file are what their order says.
+    let facts = if is_tns { Vec::new() } else { sample(bytes, &layout) };
+    let mut roles = Roles::find(columns, options, &facts)?;
     if is_tns {
         roles.labels_are_indices();
     }
@@ -38,7 +43,22 @@ pub(crate) fn read_text(
     let data = assemble(file, &roles.modes, pieces, options.on_duplicate, |rows| {
         layout.row_positions(file, bytes, rows)
     })?;
-    Ok((data.with_source(roles.source(layout.header.as_deref())), layout))
+    let data = data.with_source(roles.source(layout.header.as_deref()));
+    let roles = (!is_tns).then(|| roles.describe(columns, options, &facts, data.modes()));
+    Ok((data, roles))
+}
+
+/// What the first rows say about their columns.
+fn sample(bytes: &[u8], layout: &TextLayout) -> Vec<ColumnFacts> {
+    let mut facts = vec![ColumnFacts::default(); layout.fields];
+    let mut rows = 0;
+    // Rows with too many fields or too few are complained about when they are read.
+    let _ = each_row(bytes, layout, |fields| {
+        facts.iter_mut().zip(fields).for_each(|(facts, field)| facts.push(trim(field)));
+        rows += 1;
+        if rows < SAMPLE { Ok(()) } else { Err(()) }
+    });
+    facts
 }
 
 /// Reads the rows of a text that are for the modes of a model.
@@ -72,6 +92,7 @@ fn read_pieces(
 ) -> Result<Vec<Piece>> {
     let pieces = read_rows(bytes, layout, piece, |rows| TableSink {
         roles: &roles.of_columns,
+        plan: &roles.modes,
         piece: Piece::new(&roles.modes, roles.weighted, rows),
     })
     .map_err(|problem| layout.explain(file, bytes, problem))?;
@@ -116,14 +137,15 @@ fn looks_like_header(first: &[&[u8]], options: &ReadOptions) -> bool {
     value.and_then(|value| first.get(value)).is_some_and(|text| is_a_name(text))
 }
 
-/// Neither a number nor nothing.
+/// Neither a number nor a date nor nothing.
 pub(crate) fn is_a_name(text: &[u8]) -> bool {
-    !text.is_empty() && parse_number(text) == Number::Text
+    !text.is_empty() && parse_time(text, TimeUnit::default()) == Number::Text
 }
 
 /// Takes the fields of rows into columns.
 struct TableSink<'a> {
     roles: &'a [Role],
+    plan: &'a [ModePlan],
     piece: Piece,
 }
 
@@ -151,7 +173,7 @@ impl RowSink for TableSink<'_> {
                 }
             }
             Some(&Role::Time(mode)) => {
-                let time = finite(text)?;
+                let time = finite_time(text, self.plan[mode].unit)?;
                 piece.modes[mode].push_time(time).map_err(|OutsideBins| Problem::OutsideBins)?;
             }
             Some(Role::Value) => piece.values.push(finite(text)?),
@@ -175,6 +197,15 @@ pub(crate) fn finite(text: &[u8]) -> std::result::Result<f64, Problem> {
         Number::Finite(value) => Ok(value),
         Number::NotFinite => Err(Problem::NotFinite),
         Number::Text => Err(Problem::NotANumber),
+    }
+}
+
+#[inline]
+pub(crate) fn finite_time(text: &[u8], unit: TimeUnit) -> std::result::Result<f64, Problem> {
+    match parse_time(text, unit) {
+        Number::Finite(time) => Ok(time),
+        Number::NotFinite => Err(Problem::NotFinite),
+        Number::Text => Err(Problem::NotATime),
     }
 }
 

@@ -12,6 +12,7 @@ use super::layout::TextLayout;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Problem {
     NotANumber,
+    NotATime,
     NotFinite,
     NegativeWeight,
     OutsideBins,
@@ -204,6 +205,35 @@ impl<'a> Records<'a> {
     fn open_quote(&self, offset: usize) -> bool {
         self.end() >= self.bytes.len() && memchr_iter(b'"', &self.bytes[offset..]).count() % 2 == 1
     }
+}
+
+/// Hands the fields of each row to `row`, in order, until it returns an error.
+pub(crate) fn each_row<E>(
+    bytes: &[u8],
+    layout: &TextLayout,
+    mut row: impl FnMut(&[&[u8]]) -> Result<(), E>,
+) -> Result<(), E> {
+    if let (true, Delimiter::Byte(delimiter)) = (layout.quoted, &layout.delimiter) {
+        let mut records = Records::new(bytes, layout.data_start, *delimiter);
+        while records.advance().is_some() {
+            row(&records.record.iter().collect::<Vec<_>>())?;
+        }
+        return Ok(());
+    }
+    let mut fields = Vec::with_capacity(layout.fields);
+    for line in bytes[layout.data_start..].split(|&byte| byte == b'\n') {
+        let line = without_carriage_return(line);
+        if layout.is_skipped(line) {
+            continue;
+        }
+        fields.clear();
+        layout.delimiter.split(line, |_, text| {
+            fields.push(text);
+            Ok(())
+        })?;
+        row(&fields)?;
+    }
+    Ok(())
 }
 
 /// The lines (from 1) on which rows with these positions (from 0, rising) stand.

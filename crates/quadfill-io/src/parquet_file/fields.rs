@@ -69,16 +69,16 @@ impl<'a> ParquetFile<'a> {
         })
     }
 
-    /// How many seconds one unit of a column of times is.
-    pub(crate) fn seconds_per_unit(&self, column: usize) -> f64 {
-        match self.descriptor(column).logical_type_ref() {
-            Some(LogicalType::Timestamp(timestamp)) => match timestamp.unit {
+    /// How many seconds one unit of a column is, if its type is one of times.
+    pub(crate) fn seconds_per_unit(&self, column: usize) -> Option<f64> {
+        match self.descriptor(column).logical_type_ref()? {
+            LogicalType::Timestamp(timestamp) => Some(match timestamp.unit {
                 TimeUnit::MILLIS => 1e-3,
                 TimeUnit::MICROS => 1e-6,
                 TimeUnit::NANOS => 1e-9,
-            },
-            Some(LogicalType::Date) => 86_400.0,
-            _ => 1.0,
+            }),
+            LogicalType::Date => Some(86_400.0),
+            _ => None,
         }
     }
 
@@ -91,6 +91,17 @@ impl<'a> ParquetFile<'a> {
         &self,
         group: usize,
         column: usize,
+        take: impl FnMut(Fields<'_>, usize) -> Result<()>,
+    ) -> Result<()> {
+        self.read_first(group, column, usize::MAX, take)
+    }
+
+    /// Hands the first fields of a column in a group to `take`, at least `wanted` if there are so many.
+    pub(crate) fn read_first(
+        &self,
+        group: usize,
+        column: usize,
+        wanted: usize,
         mut take: impl FnMut(Fields<'_>, usize) -> Result<()>,
     ) -> Result<()> {
         let descriptor = self.descriptor(column);
@@ -105,7 +116,8 @@ impl<'a> ParquetFile<'a> {
             .map_err(|error| malformed(self.file, &error))?;
         let mut integers = Vec::new();
         let mut reals = Vec::new();
-        let walk = Walk { file: self, group, column, batch: BATCH.min(batch_limit) };
+        let batch = BATCH.min(batch_limit).min(wanted);
+        let walk = Walk { file: self, group, column, batch, wanted };
         match reader {
             ColumnReader::BoolColumnReader(reader) => walk.batches(reader, |batch, row| {
                 integers.clear();
@@ -199,6 +211,7 @@ struct Walk<'a> {
     group: usize,
     column: usize,
     batch: usize,
+    wanted: usize,
 }
 
 impl Walk<'_> {
@@ -240,6 +253,9 @@ impl Walk<'_> {
             rows += records;
             if values.len() != records || usize::try_from(claimed).is_ok_and(|limit| rows > limit) {
                 return Err(malformed(file.file, &wrong("a count of rows is wrong")));
+            }
+            if rows >= self.wanted {
+                return Ok(());
             }
         }
     }

@@ -5,35 +5,43 @@ mod fields;
 mod guard;
 mod pages;
 mod query;
+mod sample;
 mod thrift;
 
 use bytes::Bytes;
 use quadfill::Observations;
+use quadfill::observations::TimeUnit;
 use rayon::prelude::*;
 
 use fields::{Fields, ParquetFile};
 pub(crate) use query::read_columns;
 
+use crate::column_roles::ColumnRoles;
 use crate::error::{ReadError, Result};
 use crate::escape::escape;
+use crate::number::{Number, trim};
 use crate::options::ReadOptions;
 use crate::query::Wanted;
 use crate::roles::{Columns, Role, Roles};
 use crate::table::{ModeColumn, OutsideBins, Piece, assemble, row_positions};
+use crate::times::parse_time;
 
 /// Reads observations, one piece per group of rows.
 pub(crate) fn read_parquet(
     file: &str,
     bytes: Bytes,
     options: &ReadOptions,
-) -> Result<Observations> {
+) -> Result<(Observations, Option<ColumnRoles>)> {
     let parquet = ParquetFile::open(file, bytes)?;
     let columns = Columns { file, names: Some(&parquet.names), count: parquet.names.len() };
-    let roles = Roles::find(columns, options)?;
+    let facts = parquet.sample();
+    let roles = Roles::find(columns, options, &facts)?;
     let pieces = read_groups(&parquet, &roles, options)?;
     let locate = |rows| row_positions(file, rows);
     let data = assemble(file, &roles.modes, pieces, options.on_duplicate, locate)?;
-    Ok(data.with_source(roles.source(Some(&parquet.names))))
+    let data = data.with_source(roles.source(Some(&parquet.names)));
+    let roles = roles.describe(columns, options, &facts, data.modes());
+    Ok((data, Some(roles)))
 }
 
 /// Reads the rows of a file that are for the modes of a model.
@@ -79,7 +87,7 @@ fn read_group(parquet: &ParquetFile<'_>, group: usize, roles: &Roles) -> Result<
         let mut count = 0;
         parquet.read_column(group, column, |fields, row| {
             count += fields.len();
-            take_fields(parquet, column, *role, fields, row, &mut piece)
+            take_fields(parquet, column, (*role, roles), fields, row, &mut piece)
         })?;
         counts.push(count);
     }
@@ -96,7 +104,7 @@ fn read_group(parquet: &ParquetFile<'_>, group: usize, roles: &Roles) -> Result<
 fn take_fields(
     parquet: &ParquetFile<'_>,
     column: usize,
-    role: Role,
+    (role, roles): (Role, &Roles),
     fields: Fields<'_>,
     row: usize,
     piece: &mut Piece,
@@ -112,9 +120,9 @@ fn take_fields(
                     })
                 }
                 times => {
-                    let unit = parquet.seconds_per_unit(column);
-                    each_number(parquet, column, fields, row, |time| {
-                        times.push_time(time * unit).map_err(|OutsideBins| Wrong::OutsideBins)
+                    let unit = roles.modes[mode].unit;
+                    each_time(parquet, column, fields, row, unit, |time| {
+                        times.push_time(time).map_err(|OutsideBins| Wrong::OutsideBins)
                     })
                 }
             }
@@ -185,6 +193,39 @@ fn each_label(
                     });
                 }
                 take(text);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Hands every field to `take` as a time in seconds; `unit` is that of numbers where the file has no type
+/// for times.
+fn each_time(
+    parquet: &ParquetFile<'_>,
+    column: usize,
+    fields: Fields<'_>,
+    first_row: usize,
+    unit: TimeUnit,
+    mut take: impl FnMut(f64) -> std::result::Result<(), Wrong>,
+) -> Result<()> {
+    let Fields::Texts(texts) = fields else {
+        let seconds = parquet.seconds_per_unit(column).unwrap_or_else(|| unit.seconds());
+        return each_number(parquet, column, fields, first_row, |time| take(time * seconds));
+    };
+    for (position, text) in texts.iter().enumerate() {
+        let row = first_row + position;
+        match parse_time(trim(text.data()), unit) {
+            Number::Finite(time) => {
+                each_number(parquet, column, Fields::Reals(&[time]), row, &mut take)?;
+            }
+            Number::NotFinite | Number::Text => {
+                return Err(ReadError::NotATime {
+                    file: parquet.file.to_owned(),
+                    at: format!("row {}", row + 1),
+                    column: parquet.column_name(column),
+                    text: escape(text.data()),
+                });
             }
         }
     }

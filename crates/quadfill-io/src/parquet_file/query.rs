@@ -9,7 +9,7 @@ use crate::query_rows::{NamedColumns, QueryColumn};
 /// Reads all flat columns of a query as they are.
 pub(crate) fn read_columns(file: &str, bytes: Bytes) -> Result<NamedColumns> {
     let parquet = ParquetFile::open(file, bytes)?;
-    let (mut names, mut columns, mut units) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut names, mut columns, mut seconds_per_unit) = (Vec::new(), Vec::new(), Vec::new());
     for column in (0..parquet.names.len()).filter(|&column| parquet.is_flat(column)) {
         let mut whole: Option<QueryColumn> = None;
         for group in 0..parquet.groups() {
@@ -32,7 +32,7 @@ pub(crate) fn read_columns(file: &str, bytes: Bytes) -> Result<NamedColumns> {
         if let Some(whole) = whole {
             names.push(parquet.names[column].clone());
             columns.push(whole);
-            units.push(parquet.seconds_per_unit(column));
+            seconds_per_unit.push(parquet.seconds_per_unit(column));
         }
     }
     let rows = columns.first().map_or(0, QueryColumn::len);
@@ -43,7 +43,7 @@ pub(crate) fn read_columns(file: &str, bytes: Bytes) -> Result<NamedColumns> {
             reason: "its columns differ in length".to_owned(),
         });
     }
-    Ok(NamedColumns { names, columns, units })
+    Ok(NamedColumns { names, columns, seconds_per_unit })
 }
 
 fn integers(column: &mut Option<QueryColumn>) -> &mut Vec<i64> {

@@ -30,7 +30,7 @@ impl Model {
         self.require_labels(&cell, Some(mode))?;
         let best = self.ranker(mode).top(&cell, k, &[]);
         let named = best.into_iter().map(|Scored { label, score }| Recommendation {
-            label: self.modes[mode].labels.name(label as usize).into_owned(),
+            label: self.modes[mode].label(label as usize).into_owned(),
             score,
         });
         Ok(named.collect())

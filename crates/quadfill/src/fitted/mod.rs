@@ -208,10 +208,7 @@ impl Model {
 
     /// The index of a label, which must be known.
     pub fn find_label(&self, mode: usize, label: &str) -> Result<u32> {
-        let Mode { name, labels, .. } = &self.modes[mode];
-        labels
-            .find(label)
-            .ok_or_else(|| Error::UnknownLabel { mode: name.clone(), label: label.to_owned() })
+        self.modes[mode].find(label)
     }
 
     /// The label indices of a cell given by one label per mode, in the order of the modes.

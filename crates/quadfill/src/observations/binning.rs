@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 /// Bins with a fixed origin and width; the label of a time is the number of its bin.
 ///
 /// ```
-/// use quadfill::observations::Binning;
-/// let days = Binning { origin: 1000.0, width: 86400.0, count: None };
+/// use quadfill::observations::{Binning, TimeUnit};
+/// let days = Binning { origin: 1000.0, width: 86400.0, count: None, unit: TimeUnit::Number };
 /// assert_eq!(days.bin(1000.0), Some(0));
 /// assert_eq!(days.bin(90000.0), Some(1));
 /// assert_eq!(days.bin(999.0), None);
@@ -20,6 +20,37 @@ pub struct Binning {
     /// How many bins there are, if a number of equal bins was asked for; the last one includes
     /// its end.
     pub count: Option<u32>,
+    /// What a number in the column of times means.
+    #[serde(default, skip_serializing_if = "TimeUnit::is_default")]
+    pub unit: TimeUnit,
+}
+
+/// What a number in a column of times means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TimeUnit {
+    /// Seconds from a zero that is not known; if it is large enough, since 1970.
+    #[default]
+    Number,
+    /// Seconds since 1970.
+    Seconds,
+    /// Milliseconds since 1970.
+    Milliseconds,
+}
+
+impl TimeUnit {
+    /// How many seconds a unit has.
+    pub fn seconds(self) -> f64 {
+        match self {
+            Self::Number | Self::Seconds => 1.0,
+            Self::Milliseconds => 1e-3,
+        }
+    }
+
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 impl Binning {
@@ -54,7 +85,8 @@ mod tests {
 
     #[test]
     fn the_last_of_a_number_of_bins_includes_its_end() {
-        let mut bins = Binning { origin: 0.0, width: 10.0, count: Some(3) };
+        let unit = TimeUnit::Number;
+        let mut bins = Binning { origin: 0.0, width: 10.0, count: Some(3), unit };
         assert_eq!(bins.bin(29.9), Some(2));
         assert_eq!(bins.bin(30.0), Some(2));
         assert_eq!(bins.bin(30.1), None);

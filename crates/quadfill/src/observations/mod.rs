@@ -1,24 +1,29 @@
 //! Rows of `(label, .., label, value)` and what is done with them before fitting.
 
+mod bin_labels;
 mod binning;
 mod column_positions;
 mod duplicates;
 mod extend;
 mod hold_out;
 mod labels;
+mod mode_labels;
 mod negatives;
 mod relabel;
 mod split;
 mod summary;
 mod ties;
+mod times;
 
-pub use binning::Binning;
+pub use binning::{Binning, TimeUnit};
 pub use column_positions::ColumnPositions;
 pub use extend::ExtendedModes;
 pub(crate) use hold_out::{CellHash, is_held_out};
 pub use labels::{Labels, TextLabels, canonical_integer};
+pub use mode_labels::BinsSummary;
 pub use summary::{ModeSummary, Summary};
 pub(crate) use ties::positions;
+pub use times::{Period, span_in_words};
 
 use serde::{Deserialize, Serialize};
 
@@ -218,7 +223,7 @@ impl Observations {
     /// The labels of one observation, separated by commas.
     pub fn describe(&self, row: usize) -> String {
         let labels = self.modes.iter().zip(&self.indices);
-        let names: Vec<_> = labels.map(|(m, column)| m.labels.name(column[row] as usize)).collect();
+        let names: Vec<_> = labels.map(|(m, column)| m.label(column[row] as usize)).collect();
         names.join(", ")
     }
 

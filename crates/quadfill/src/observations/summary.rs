@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::Observations;
+use super::{BinsSummary, Observations};
 
 /// Observations per label of one mode.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -19,6 +19,9 @@ pub struct ModeSummary {
     pub max: usize,
     /// Labels without any observation.
     pub unobserved: usize,
+    /// Its bins, where times were cut.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bins: Option<BinsSummary>,
 }
 
 /// Sizes, density and coverage of a data set.
@@ -117,6 +120,7 @@ impl Observations {
             median: counts.get(counts.len() / 2).copied().unwrap_or(0),
             max: counts.last().copied().unwrap_or(0),
             unobserved: counts.iter().filter(|&&c| c == 0).count(),
+            bins: self.modes()[mode].bins_summary(),
         }
     }
 }

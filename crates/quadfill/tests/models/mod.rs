@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use quadfill::model::{Biases, GroupPrior, Kernel, ModelSpec, Parameters, Posterior};
-use quadfill::observations::{Binning, Source};
+use quadfill::observations::{Binning, Source, TimeUnit};
 use quadfill::solve::{PathPoint, Precision, Status};
 use quadfill::{FitConfig, FitSummary, Labels, Mode, Model, Real};
 use safetensors::tensor::{Dtype, TensorView};
@@ -16,7 +16,8 @@ pub(crate) const ODD: [&str; 7] = ["", "a\nb", "\"quoted\"", "🦀", "7", "tab\t
 /// Whole numbers, odd texts, and the same whole numbers again.
 pub(crate) fn modes() -> Vec<Mode> {
     let numbers = || Labels::from_integers(vec![i64::MIN, -1, 0, i64::MAX]);
-    let bins = Binning { origin: 0.1, width: 86_400.0, count: Some(4) };
+    let unit = TimeUnit::Number;
+    let bins = Binning { origin: 0.1, width: 86_400.0, count: Some(4), unit };
     vec![
         Mode::new("from", numbers()),
         Mode::new("wörd \"x\"", Labels::from_names(ODD)),

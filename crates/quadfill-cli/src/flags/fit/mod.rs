@@ -23,13 +23,14 @@ const EXAMPLES: &str = "\
 Examples:
   quadfill fit ratings.csv -o model
   quadfill fit ratings.csv -o model --modes user,movie --value stars --test test.csv
-  quadfill fit u.data -o model --modes 1,2,4 --value 3 --bin 4=20w --report fit.html
+  quadfill fit u.data -o model --bin 4=20w --report fit.html
 
 These are the flags that most fits need; `quadfill fit --help` lists all of them.";
 
 const DEFAULTS: &str = "\
 Without any settings:
-  The last column is the value, the others are the modes. The model is pairwise.
+  The column that is called rating, score, count or the like is the value, or else the last one; the
+  others are the modes. Times are cut into bins. A line says what was taken for what. The model is pairwise.
   First all data are fitted without biases, the penalty decreasing along a path from where zero is
   optimal. If the residual vanishes and there are more observations than free parameters, the data
   are exact; the smallest such rank is used and polished to working precision.
@@ -53,6 +54,7 @@ Examples:
   quadfill fit ratings.csv -o model
   quadfill fit ratings.csv -o model --modes user,movie --value stars --rank 20 --precision f32
   quadfill fit u.data -o model --modes 1,2,4 --value 3 --bin 4=20w --penalty-scale count
+  quadfill fit traffic.mat -o model --missing 0
   quadfill fit triples.tsv -o model --model transe --tie head,tail
   quadfill fit ratings.csv -o model --model learned
   quadfill fit plays.csv -o model --implicit 0.01 --penalty 1e-3 --rank 64

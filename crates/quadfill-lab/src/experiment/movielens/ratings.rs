@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use quadfill::observations::Labels;
-use quadfill_io::{ReadOptions, read};
+use quadfill_io::{BinSpec, ReadOptions, read};
 
 use crate::error::{LabError, Result};
 
@@ -71,6 +71,8 @@ impl Ratings {
         let options = ReadOptions {
             modes: Some(["1", "2", "4"].map(Into::into).to_vec()),
             value: Some("3".into()),
+            // The experiments cut the times themselves.
+            bins: vec![BinSpec::parse("4=none")?],
             ..ReadOptions::default()
         };
         let data = read(&file, &options)?;
