@@ -220,6 +220,7 @@ fn the_three_agree_at_forty_rows() {
     for seed in 0..8u64 {
         let on = |bit: u64| seed >> bit & 1 == 1;
         let problem = Problem {
+            centred: false,
             sizes: vec![15, 13, 12],
             rank: 1,
             product: false,

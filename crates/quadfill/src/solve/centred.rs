@@ -46,7 +46,7 @@ pub(super) fn first_penalty<T: Real>(data: Selection<'_, T>) -> f64 {
 }
 
 /// Where it ends, over where it begins.
-fn path_end<T: Real>(data: Selection<'_, T>) -> f64 {
+pub(super) fn path_end<T: Real>(data: Selection<'_, T>) -> f64 {
     let smallest = data.sizes().into_iter().min().unwrap_or(1).max(1);
     let end = 2.0 * smallest as f64 * LAST_PENALTY / data.len() as f64;
     end.clamp(super::path::PATH_DEPTH, 0.5)

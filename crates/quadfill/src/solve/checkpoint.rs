@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
 use super::config::FitConfig;
+use super::race::RaceReport;
 use super::state::State;
 use crate::error::{Error, Result};
 use crate::model::{ModelSpec, Parameters, check_stored_spec, tensors};
@@ -18,7 +19,7 @@ use crate::whole_file;
 use quadfill_kernels::Real;
 
 const KEY: &str = "quadfill-checkpoint";
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 /// A state from which a fit can be resumed. Nothing is written until it is asked for.
 ///
@@ -90,11 +91,13 @@ pub(super) struct Position {
     pub(super) sweeps: usize,
     /// Seconds so far.
     pub(super) seconds: f64,
+    /// How the model was chosen, where several were raced and a path won.
+    pub(super) race: Option<RaceReport>,
 }
 
 impl Position {
     pub(super) fn new(base: ModelSpec) -> Self {
-        Self { base, sweeps: 0, seconds: 0.0 }
+        Self { base, sweeps: 0, seconds: 0.0, race: None }
     }
 }
 

@@ -94,7 +94,7 @@ fn certified<T: Real>(session: &FitSession<'_, T>, finished: Finished<T>) -> Fit
         certificate,
         sdp,
         posterior,
-        race: race.map(|race| *race),
+        race: race.map(|race| *race).or_else(|| session.race.clone()),
     }
 }
 

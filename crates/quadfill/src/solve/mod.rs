@@ -51,7 +51,7 @@ pub use gibbs::{NoisePrior, RowPriorKind, Sampling};
 pub use gradient::GradientDescent;
 pub use lbfgs::Lbfgs;
 pub use learned::{kernel_step, learned_sweep};
-pub use race::{Baselines, Contender, Heat, HeldOutError, RaceReport};
+pub use race::{Baselines, Contender, Heat, HeldOutError, Method, RaceReport};
 pub use sdp::{SdpForm, SdpReport};
 pub use step::{Als, Step, StepReport};
 pub use theory::Theory;

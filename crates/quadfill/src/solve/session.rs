@@ -7,6 +7,7 @@ use super::checked::CheckedConfig;
 use super::checkpoint::{Checkpoint, Fingerprint, Position};
 use super::config::FitConfig;
 use super::events::{Event, Observer, PathPoint, Stage, Status};
+use super::race::RaceReport;
 use super::start::{self, Spectrum};
 use super::state::{Descent, State, Trace};
 use super::step::{Step, StepReport};
@@ -28,6 +29,8 @@ pub(super) struct FitSession<'a, T: Real> {
     clock: Instant,
     seconds_before: f64,
     sweeps: usize,
+    /// How the model was chosen, where several were raced and a path won.
+    pub(super) race: Option<RaceReport>,
     /// Whether the observer has asked to stop, which takes effect before the next step.
     interrupted: bool,
 }
@@ -120,7 +123,7 @@ impl<'a, T: Real> FitSession<'a, T> {
         fingerprint: Fingerprint,
         position: Position,
     ) -> Self {
-        let Position { base, sweeps, seconds } = position;
+        let Position { base, sweeps, seconds, race } = position;
         Self {
             checked,
             problem,
@@ -131,6 +134,7 @@ impl<'a, T: Real> FitSession<'a, T> {
             clock: Instant::now(),
             seconds_before: seconds,
             sweeps,
+            race,
             interrupted: false,
         }
     }
@@ -264,7 +268,12 @@ impl<'a, T: Real> FitSession<'a, T> {
             return;
         };
         let sweeps = sweeps_before.unwrap_or(self.sweeps);
-        let position = Position { base: self.base.clone(), sweeps, seconds: self.seconds() };
+        let position = Position {
+            base: self.base.clone(),
+            sweeps,
+            seconds: self.seconds(),
+            race: self.race.clone(),
+        };
         let fingerprint = &self.fingerprint;
         let write = || super::checkpoint::to_bytes(fingerprint, &position, state(item));
         let event = Event::Checkpoint(Checkpoint::new(&write, is_last));

@@ -35,7 +35,12 @@ fn fingerprint<T: Real>() -> Fingerprint {
 }
 
 fn position() -> Position {
-    Position { base: spec().with_biases(Biases::None).with_rank(7), sweeps: 40, seconds: 0.7 }
+    Position {
+        base: spec().with_biases(Biases::None).with_rank(7),
+        sweeps: 40,
+        seconds: 0.7,
+        race: None,
+    }
 }
 
 fn point(train_rmse: f64) -> PathPoint {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::model::{Biases, ModelKind, ModelSpec};
 use crate::solve::gibbs::{NoisePrior, RowPriorKind};
 
-/// A model with its priors.
+/// A model, and how it is fitted.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Contender {
     /// How rows make predictions.
@@ -16,24 +16,55 @@ pub struct Contender {
     pub rank: usize,
     /// The mean and the biases.
     pub biases: Biases,
-    /// The prior of rows.
-    pub prior: RowPriorKind,
-    /// What is known about the noise: the held-out error, and how much that counts.
-    pub noise: Option<NoisePrior>,
+    /// How it is fitted.
+    pub method: Method,
+}
+
+/// How a contender is fitted.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Method {
+    /// The mean of draws from the posterior.
+    Posterior {
+        /// The prior of rows.
+        prior: RowPriorKind,
+        /// What is known about the noise: the held-out error, and how much that counts.
+        noise: Option<NoisePrior>,
+    },
+    /// The point of a path of decreasing penalties with the smallest held-out error.
+    Path {
+        /// Whether rows are drawn to the centre of their factor matrix.
+        centred: bool,
+    },
 }
 
 impl Contender {
     /// Its model for data like those of `base`.
     pub(super) fn spec(&self, base: &ModelSpec) -> ModelSpec {
         let interaction = self.model.interaction(base.modes()).expect("contenders suit the data");
-        ModelSpec::new(interaction, base.modes(), self.rank).with_biases(self.biases)
+        let centred = matches!(self.method, Method::Path { centred: true });
+        ModelSpec::new(interaction, base.modes(), self.rank)
+            .with_biases(self.biases)
+            .with_centre(centred)
+    }
+
+    /// Whether it is fitted by a path.
+    pub fn is_path(&self) -> bool {
+        matches!(self.method, Method::Path { .. })
     }
 
     /// Whether it is the same but for the error that the prior of the noise knows.
     pub(super) fn is_like(&self, other: &Self) -> bool {
-        let share = |noise: Option<NoisePrior>| noise.map_or(0.0, |noise| noise.share);
-        let plain = |contender: &Self| Self { noise: None, ..contender.clone() };
-        plain(self) == plain(other) && share(self.noise) == share(other.noise)
+        let known = |method: Method| match method {
+            Method::Posterior { prior, noise } => {
+                let noise = noise.map(|noise| NoisePrior { rmse: 1.0, ..noise });
+                Method::Posterior { prior, noise }
+            }
+            path @ Method::Path { .. } => path,
+        };
+        let plain =
+            |contender: &Self| Self { method: known(contender.method), ..contender.clone() };
+        plain(self) == plain(other)
     }
 }
 
@@ -44,14 +75,20 @@ impl fmt::Display for Contender {
             Biases::Mean => "the mean",
             Biases::Modes => "biases",
         };
-        let prior = match self.prior {
-            RowPriorKind::Diagonal => "independent columns",
-            RowPriorKind::Wishart => "correlated columns",
-        };
-        write!(f, "{} of rank {}, {biases}, {prior}", self.model, self.rank)?;
-        match self.noise {
-            Some(noise) => write!(f, ", noise prior {}", noise.share),
-            None => Ok(()),
+        write!(f, "{} of rank {}, {biases}", self.model, self.rank)?;
+        match self.method {
+            Method::Path { centred: false } => write!(f, ", path"),
+            Method::Path { centred: true } => write!(f, ", centred path"),
+            Method::Posterior { prior, noise } => {
+                f.write_str(match prior {
+                    RowPriorKind::Diagonal => ", independent columns",
+                    RowPriorKind::Wishart => ", correlated columns",
+                })?;
+                match noise {
+                    Some(noise) => write!(f, ", noise prior {}", noise.share),
+                    None => Ok(()),
+                }
+            }
         }
     }
 }

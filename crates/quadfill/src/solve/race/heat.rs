@@ -3,6 +3,8 @@
 use rayon::prelude::*;
 
 use super::arena::Arena;
+use super::contender::Method;
+use super::path_heat;
 use super::propose::Plan;
 use super::report::{Heat, HeldOutError};
 use super::{Leader, Race};
@@ -41,7 +43,7 @@ impl<T: Real> Iterate for Running<T> {
 }
 
 /// A heat that was run to its end, with its chains.
-type Result<T> = Option<(Heat, Leader<Parameters<T>>)>;
+pub(super) type Result<T> = Option<(Heat, Leader<Parameters<T>>)>;
 
 /// Runs a heat; if a limit of the whole fit ended it, that is returned too.
 pub(super) fn run<T: Real>(
@@ -50,6 +52,9 @@ pub(super) fn run<T: Real>(
     race: &Race<Parameters<T>>,
     plan: &Plan,
 ) -> (Result<T>, Option<Status>) {
+    let Method::Posterior { prior, noise } = plan.contender.method else {
+        return path_heat::run(session, arena, race, plan);
+    };
     let spec = plan.contender.spec(&session.base);
     let seed = session.config().seed;
     let objectives: Vec<Objective<'_, T>> = arena
@@ -59,9 +64,7 @@ pub(super) fn run<T: Real>(
         .collect();
     let hypers: Vec<HyperPrior> = objectives
         .iter()
-        .map(|objective| {
-            HyperPrior::new(objective).with_priors(plan.contender.prior, plan.contender.noise)
-        })
+        .map(|objective| HyperPrior::new(objective).with_priors(prior, noise))
         .collect();
     let mut running = Running {
         chains: objectives

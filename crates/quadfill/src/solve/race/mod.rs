@@ -13,6 +13,7 @@
 //! budget.rs      what a heat costs, and how much may be spent
 //! propose.rs     which heat is next, given the results so far
 //! heat.rs        one heat: chains on every fold, and their held-out errors
+//! path_heat.rs   the same for a path of decreasing penalties
 //! posterior.rs   the winner on all data
 //! distil.rs      the mean of many draws as one small model
 //! report.rs      the race as it is told
@@ -23,6 +24,7 @@ mod budget;
 mod contender;
 mod distil;
 mod heat;
+mod path_heat;
 mod posterior;
 mod propose;
 mod report;
@@ -32,15 +34,15 @@ use std::ops::ControlFlow;
 use serde::{Deserialize, Serialize};
 
 pub(super) use arena::{Arena, folds};
-pub use contender::Contender;
+pub use contender::{Contender, Method};
 pub(super) use posterior::{PosteriorRun, run as run_posterior};
 pub use report::{Baselines, Heat, HeldOutError, RaceReport};
 
 use super::gibbs::Chain;
 use super::session::FitSession;
-use super::state::{Finished, Next, Replace, State};
+use super::state::{Finished, HoldOutSearch, Next, Replace, State};
 use crate::error::Result;
-use crate::model::Parameters;
+use crate::model::{Biases, Parameters};
 use quadfill_kernels::Real;
 
 /// A race in progress: everything that the next heat follows from.
@@ -100,6 +102,13 @@ pub(super) fn run<T: Real>(
         if let Some(status) = limit {
             return ControlFlow::Break(best_so_far(session, race, status));
         }
+    }
+    let winner = propose::leader(&race.heats).expect("a race has heats");
+    if winner.contender.is_path() {
+        // Its rank, penalty and number of sweeps are chosen as for any path.
+        session.base = winner.spec.clone().with_rank(session.base.rank).with_biases(Biases::None);
+        session.race = Some(RaceReport::new(session, &arena, &race.heats));
+        return ControlFlow::Continue(State::HoldOut(HoldOutSearch::default()));
     }
     ControlFlow::Continue(State::Posterior(posterior::start(session, &arena, &budget, race)))
 }

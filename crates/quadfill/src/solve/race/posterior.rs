@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::arena::Arena;
 use super::budget::Budget;
+use super::contender::Method;
 use super::propose;
 use super::report::RaceReport;
 use super::{Leader, Race, distil};
@@ -98,8 +99,10 @@ pub(in crate::solve) fn run<T: Real>(
     let winner = state.report.winner().clone();
     let (spec, seed) = (winner.spec.clone(), session.config().seed);
     let mut objective = session.problem.objective(&spec, 0.0);
-    let hyper =
-        HyperPrior::new(&objective).with_priors(winner.contender.prior, winner.contender.noise);
+    let Method::Posterior { prior, noise } = winner.contender.method else {
+        unreachable!("a path has a state of its own");
+    };
+    let hyper = HyperPrior::new(&objective).with_priors(prior, noise);
     let observations = objective.observations();
     let most = if state.width.is_some() || session.config().keep_draws { KEPT } else { FEW };
     let every = (state.draws * state.chains.len()).div_ceil(most).max(1);

@@ -5,7 +5,7 @@
 //! respect at a time (its rank, its priors, its biases, its pairs), and what does better leads.
 
 use super::budget::Budget;
-use super::contender::Contender;
+use super::contender::{Contender, Method};
 use super::report::Heat;
 use crate::model::{Biases, ModelKind};
 use crate::solve::config::{FitConfig, Rank};
@@ -29,6 +29,10 @@ const LONG_HEATS: f64 = 12.0;
 const LONG: (f64, f64) = (50.0, 240.0);
 /// How much a known error counts: as much as the data, a third, or three times as much.
 const NOISE_SHARES: [f64; 3] = [1.0, 3.0, 0.3];
+/// Sweeps of a path, one at each penalty.
+pub(super) const PATH_STEPS: usize = 80;
+/// Paths are tried for models whose short heats are this close to the best.
+const NEAR: f64 = 1.25;
 /// With more modes there are too many pairs to try without each of them.
 const MODES_TO_DROP_PAIRS: usize = 4;
 
@@ -50,7 +54,9 @@ pub(super) fn leader(heats: &[Heat]) -> Option<&Heat> {
 pub(super) fn leader_position(heats: &[Heat]) -> Option<usize> {
     let length = |heat: &Heat| heat.chains * heat.draws;
     let longest = heats.iter().map(length).max()?;
-    let finals = heats.iter().enumerate().filter(|(_, heat)| length(heat) == longest);
+    // A path has no longer form: its error is what it is.
+    let is_final = |heat: &Heat| length(heat) == longest || heat.contender.is_path();
+    let finals = heats.iter().enumerate().filter(|(_, heat)| is_final(heat));
     finals.min_by(|x, y| x.1.error.total_cmp(&y.1.error)).map(|(at, _)| at)
 }
 
@@ -69,8 +75,10 @@ pub(super) fn next<T: Real>(
         let contender = contender.clone();
         return Some(Plan { contender, chains: 1, burn_in, draws, operations });
     }
-    let (pilots, long) = heats.split_at(families.len());
+    let (pilots, later) = heats.split_at(families.len());
     let best = pilots.iter().min_by(|x, y| x.error.total_cmp(&y.error))?;
+    let (paths, long): (Vec<Heat>, Vec<Heat>) =
+        later.iter().cloned().partition(|heat| heat.contender.is_path());
     let spent = |heats: &[Heat]| heats.iter().map(|heat| heat.operations).sum::<f64>();
     let each = (budget.race - spent(pilots)) / LONG_HEATS / cost(&best.contender);
     let sweeps = each.clamp(LONG.0, LONG.1);
@@ -93,12 +101,40 @@ pub(super) fn next<T: Real>(
             return Some(plan);
         }
     }
-    let leader = leader(long)?;
+    for contender in path_contenders(config, modes, pilots, best.error) {
+        let operations = cost(&contender) * PATH_STEPS as f64;
+        let is_new = !paths.iter().any(|heat| heat.contender == contender);
+        if is_new && operations <= 0.5 * left {
+            return Some(Plan { contender, chains: 0, burn_in: 0, draws: PATH_STEPS, operations });
+        }
+    }
+    let leader = leader(&long)?;
     moves(config, modes, leader)
         .into_iter()
         .filter(|contender| !tried(contender))
         .map(plan)
         .find(|plan| plan.operations <= left)
+}
+
+/// Paths of the models that did not fall far behind in the short heats.
+fn path_contenders(config: &FitConfig, modes: usize, pilots: &[Heat], best: f64) -> Vec<Contender> {
+    let mut paths: Vec<Contender> = Vec::new();
+    let near = pilots.iter().filter(|heat| heat.error <= NEAR * best && modes > 1);
+    for Contender { model, rank, biases, .. } in near.map(|heat| &heat.contender) {
+        let centred = *model == ModelKind::Cp;
+        // Centred rows have a mean and biases of their own.
+        let is_own = centred && *biases != Biases::None && config.biases.is_auto();
+        let contender = Contender {
+            model: model.clone(),
+            rank: *rank,
+            biases: *biases,
+            method: Method::Path { centred },
+        };
+        if !is_own && !paths.contains(&contender) {
+            paths.push(contender);
+        }
+    }
+    paths
 }
 
 /// The contenders of the short heats, as many as can be afforded but at least two.
@@ -116,8 +152,7 @@ fn families(
         model: model.clone(),
         rank,
         biases,
-        prior,
-        noise: None,
+        method: Method::Posterior { prior, noise: None },
     };
     let full = RowPriorKind::Wishart;
     let mut all = Vec::new();
@@ -166,7 +201,19 @@ fn pilot_length(
 /// The same with a prior of the noise that knows an error.
 fn with_noise(contender: &Contender, rmse: f64, share: f64) -> Contender {
     let rmse = rmse.max(f64::MIN_POSITIVE);
-    Contender { noise: Some(NoisePrior { rmse, share }), ..contender.clone() }
+    changed(contender, |_, noise| *noise = Some(NoisePrior { rmse, share }))
+}
+
+/// The same with other priors.
+fn changed(
+    contender: &Contender,
+    change: impl Fn(&mut RowPriorKind, &mut Option<NoisePrior>),
+) -> Contender {
+    let mut contender = contender.clone();
+    if let Method::Posterior { prior, noise } = &mut contender.method {
+        change(prior, noise);
+    }
+    contender
 }
 
 /// The leader changed in one respect, in the order in which that is tried.
@@ -180,18 +227,21 @@ fn moves(config: &FitConfig, modes: usize, leader: &Heat) -> Vec<Contender> {
         let ranks = [up, down].into_iter().flatten();
         moves.extend(ranks.map(|rank| {
             let moved = Contender { rank, ..now.clone() };
-            match now.noise {
-                Some(noise) => with_noise(&moved, leader.error, noise.share),
-                None => moved,
+            match now.method {
+                Method::Posterior { noise: Some(noise), .. } => {
+                    with_noise(&moved, leader.error, noise.share)
+                }
+                _ => moved,
             }
         }));
     }
-    moves.insert(moves.len().min(1), Contender { noise: None, ..now.clone() });
-    let prior = match now.prior {
-        RowPriorKind::Diagonal => RowPriorKind::Wishart,
-        RowPriorKind::Wishart => RowPriorKind::Diagonal,
-    };
-    moves.push(Contender { prior, ..now.clone() });
+    moves.insert(moves.len().min(1), changed(now, |_, noise| *noise = None));
+    moves.push(changed(now, |prior, _| {
+        *prior = match prior {
+            RowPriorKind::Diagonal => RowPriorKind::Wishart,
+            RowPriorKind::Wishart => RowPriorKind::Diagonal,
+        };
+    }));
     if config.biases.is_auto() {
         let other = if now.biases == Biases::Modes { Biases::None } else { Biases::Modes };
         moves.push(Contender { biases: other, ..now.clone() });

@@ -17,11 +17,11 @@ pub struct Heat {
     pub contender: Contender,
     /// Its model.
     pub spec: ModelSpec,
-    /// Chains on every fold.
+    /// Chains on every fold; none for a path.
     pub chains: usize,
     /// Sweeps of every chain that were discarded.
     pub burn_in: usize,
-    /// Draws of every chain.
+    /// Draws of every chain, or steps of a path.
     pub draws: usize,
     /// The held-out error that it is compared by.
     pub error: f64,
