@@ -10,7 +10,7 @@ use crate::views::Selection;
 use quadfill_kernels::Real;
 
 /// Below this many observations one hold-out is too noisy to choose on: several are averaged.
-const FEW: usize = 20_000;
+const FEW: usize = 60_000;
 /// The number of folds then, and with very few observations.
 const FOLDS: u64 = 3;
 const VERY_FEW: usize = 5_000;

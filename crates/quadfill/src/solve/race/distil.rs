@@ -133,18 +133,6 @@ fn columns(cells: &[Vec<u32>]) -> Vec<&[u32]> {
     cells.iter().map(Vec::as_slice).collect()
 }
 
-/// A label, as often as it occurs in the data.
-fn random_label<T: Real>(data: Selection<'_, T>, mode: usize, rng: &mut ChaCha8Rng) -> u32 {
-    let rows = data.mode(mode);
-    let at = rng.random_range(0..data.len());
-    let (mut low, mut high) = (0, rows.labels());
-    while high - low > 1 {
-        let middle = usize::midpoint(low, high);
-        if rows.start(middle) <= at { low = middle } else { high = middle }
-    }
-    low as u32
-}
-
 /// The cells that are fitted: observed ones, and some of every row besides, so that no row is left
 /// undetermined.
 fn fitted_cells<T: Real>(
@@ -162,11 +150,13 @@ fn fitted_cells<T: Real>(
             }
         }
     });
+    let observed = cells[0].len();
     for (mode, &labels) in sizes.iter().enumerate() {
         for label in 0..labels as u32 {
             for _ in 0..PER_COLUMN * spec.rank {
                 for (other, column) in cells.iter_mut().enumerate() {
-                    let drawn = random_label(data, other, rng);
+                    // Other labels as often as they occur.
+                    let drawn = column[rng.random_range(0..observed)];
                     column.push(if other == mode { label } else { drawn });
                 }
             }

@@ -5,11 +5,11 @@ use rayon::prelude::*;
 use super::arena::Arena;
 use super::contender::Method;
 use super::path_heat;
-use super::propose::Plan;
+use super::propose::{self, Plan};
 use super::report::{Heat, HeldOutError};
 use super::{Leader, Race};
-use crate::model::{Interaction, ModelSpec, Parameters};
-use crate::objective::Objective;
+use crate::model::{GroupPrior, Interaction, ModelSpec, Parameters};
+use crate::objective::{Objective, squared_norm};
 use crate::solve::Status;
 use crate::solve::events::Stage;
 use crate::solve::gibbs::{Chain, HyperPrior, SweepId, sweep};
@@ -67,11 +67,14 @@ pub(super) fn run<T: Real>(
         .map(|objective| HyperPrior::new(objective).with_priors(prior, noise))
         .collect();
     let mut running = Running {
-        chains: objectives
-            .iter()
-            .zip(&hypers)
-            .map(|(objective, hyper)| starts(objective, hyper, &spec, plan.chains, seed))
-            .collect(),
+        chains: match grown(race, &spec, plan) {
+            Some(chains) => chains,
+            None => objectives
+                .iter()
+                .zip(&hypers)
+                .map(|(objective, hyper)| starts(objective, hyper, &spec, plan.chains, seed))
+                .collect(),
+        },
         sums: arena.folds.iter().map(|fold| vec![0.0; fold.held_out.len()]).collect(),
         kept: Vec::new(),
         half_way: f64::INFINITY,
@@ -124,8 +127,63 @@ pub(super) fn run<T: Real>(
         told: HeldOutError { rmse: found.told, standard_error: found.standard_error },
         operations: plan.operations,
     };
-    let leader = Leader { chains: running.chains.swap_remove(0), draws: running.kept };
+    let leader = Leader { chains: running.chains, draws: running.kept };
     (Some((heat, leader)), None)
+}
+
+/// The leader's chains with more columns, where that is what the contender has: many columns take long to
+/// be found from a random start.
+fn grown<T: Real>(
+    race: &Race<Parameters<T>>,
+    spec: &ModelSpec,
+    plan: &Plan,
+) -> Option<Vec<Vec<(Parameters<T>, Chain)>>> {
+    let before = propose::leader(&race.heats)?;
+    let same = before.spec.clone().with_rank(spec.rank) == *spec && before.chains == plan.chains;
+    let chains = &race.leader.chains;
+    if !same || before.spec.rank >= spec.rank || chains.is_empty() {
+        return None;
+    }
+    let grow = |(point, chain): &(Parameters<T>, Chain)| {
+        (grown_point(point, spec), grown_chain(chain, before.spec.rank, spec.rank))
+    };
+    Some(chains.iter().map(|fold| fold.iter().map(grow).collect()).collect())
+}
+
+/// The same rows with further columns of a tenth of their size.
+fn grown_point<T: Real>(point: &Parameters<T>, spec: &ModelSpec) -> Parameters<T> {
+    const SIZE: f64 = 0.1;
+    const SEED: u64 = 7;
+    let rank = point.layout().rank();
+    // Contenders share no factors: every mode has as many labels as its matrix has rows.
+    let sizes = point.layout().rows();
+    let mut grown = Parameters::<T>::random(spec, sizes, 1.0, SEED);
+    grown.mean = point.mean;
+    for (group, &rows) in sizes.iter().enumerate() {
+        let squares: f64 = (0..rows).map(|row| squared_norm(point.row(group, row))).sum();
+        let size = SIZE * (squares / (rows * rank).max(1) as f64).sqrt();
+        for row in 0..rows {
+            let target = grown.row_mut(group, row);
+            target[..rank].copy_from_slice(point.row(group, row));
+            for u in &mut target[rank..] {
+                *u = T::from_f64(size * u.to_f64());
+            }
+            if point.layout().has_biases() {
+                grown.set_bias(group, row, point.bias(group, row));
+            }
+        }
+    }
+    grown
+}
+
+/// The chain's priors are drawn again before they are used; its noise stays.
+fn grown_chain(chain: &Chain, before: usize, rank: usize) -> Chain {
+    let mut chain = chain.clone();
+    for prior in &mut chain.priors {
+        let n = prior.len() + rank - before;
+        *prior = GroupPrior { means: vec![0.0; n], precisions: vec![1.0; n] };
+    }
+    chain
 }
 
 /// Where the chains of one fold begin.

@@ -54,12 +54,12 @@ pub(super) struct Race<P> {
     leader: Leader<P>,
 }
 
-/// The chains of a heat on its first fold.
+/// The chains of a heat.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Leader<P> {
-    /// Their last state.
-    chains: Vec<(P, Chain)>,
-    /// Some of their draws.
+    /// Their last state, on every fold.
+    chains: Vec<Vec<(P, Chain)>>,
+    /// Some of their draws on the first fold.
     draws: Vec<(P, Chain)>,
 }
 
@@ -79,7 +79,8 @@ impl<P> Race<P> {
             let Some(spec) = &spec else { return Ok(Vec::new()) };
             points.into_iter().map(|(point, chain)| Ok((f(spec, point)?, chain))).collect()
         };
-        let leader = Leader { chains: each(leader.chains)?, draws: each(leader.draws)? };
+        let chains = leader.chains.into_iter().map(&mut each).collect::<Result<_>>()?;
+        let leader = Leader { chains, draws: each(leader.draws)? };
         Ok(Race { heats, leader })
     }
 }
@@ -127,7 +128,8 @@ fn best_so_far<T: Real>(
     };
     let report = RaceReport::new(session, &Arena::new(session), &race.heats);
     let spec = best.spec.clone();
-    let finished = super::gibbs::mean_of(session, &spec, race.leader.chains, status);
+    let chains = race.leader.chains.into_iter().next().unwrap_or_default();
+    let finished = super::gibbs::mean_of(session, &spec, chains, status);
     Finished {
         validation_rmse: Some(report.held_out.rmse),
         race: Some(Box::new(report)),

@@ -76,6 +76,7 @@ pub(super) fn start<T: Real>(
     let report = RaceReport::new(session, arena, &race.heats);
     let winner = propose::leader(&race.heats).expect("a race has heats");
     let Leader { chains, draws } = race.leader;
+    let chains = chains.into_iter().next().unwrap_or_default();
     // The excess over the limit falls as one over the number of draws.
     let drawn = (winner.draws * winner.chains) as f64;
     let gain = ((winner.half_way - winner.error) / winner.error.max(f64::MIN_POSITIVE)).max(0.0);

@@ -21,8 +21,8 @@ const PILOT: (usize, usize) = (15, 25);
 const LADDER: [usize; 10] = [1, 2, 3, 5, 10, 20, 32, 56, 90, 128];
 /// Short heats rank contenders right unless they are closer than this.
 const CLOSE: f64 = 1.1;
-/// At most so many families have longer heats.
-const FINALISTS: usize = 2;
+/// What is changed about the leader must lower the error by more than chance does.
+const MARGIN: f64 = 0.9985;
 /// About so many longer heats are affordable; their length is chosen for that.
 const LONG_HEATS: f64 = 12.0;
 /// The fewest and the most sweeps of a longer heat, in all its chains.
@@ -57,7 +57,9 @@ pub(super) fn leader_position(heats: &[Heat]) -> Option<usize> {
     // A path has no longer form: its error is what it is.
     let is_final = |heat: &Heat| length(heat) == longest || heat.contender.is_path();
     let finals = heats.iter().enumerate().filter(|(_, heat)| is_final(heat));
-    finals.min_by(|x, y| x.1.error.total_cmp(&y.1.error)).map(|(at, _)| at)
+    finals
+        .reduce(|best, next| if next.1.error < MARGIN * best.1.error { next } else { best })
+        .map(|(at, _)| at)
 }
 
 /// The next heat, or `None` when nothing is left to try or to spend.
@@ -91,10 +93,7 @@ pub(super) fn next<T: Real>(
         Plan { contender, chains, burn_in, draws: of_chain - burn_in, operations }
     };
     let tried = |contender: &Contender| long.iter().any(|heat| heat.contender.is_like(contender));
-    let mut finalists: Vec<&Heat> =
-        pilots.iter().filter(|heat| heat.error <= CLOSE * best.error).collect();
-    finalists.sort_by(|x, y| x.error.total_cmp(&y.error));
-    for (place, pilot) in finalists.into_iter().take(FINALISTS).enumerate() {
+    for (place, pilot) in finalists(pilots).into_iter().enumerate() {
         let plan = plan(with_noise(&pilot.contender, pilot.error, NOISE_SHARES[0]));
         // The winner of the short heats has a longer one whatever it costs.
         if !tried(&plan.contender) && (place == 0 || plan.operations <= left) {
@@ -114,6 +113,20 @@ pub(super) fn next<T: Real>(
         .filter(|contender| !tried(contender))
         .map(plan)
         .find(|plan| plan.operations <= left)
+}
+
+/// The best short heat of every model that is not far behind, the best of all first.
+fn finalists(pilots: &[Heat]) -> Vec<&Heat> {
+    let mut sorted: Vec<&Heat> = pilots.iter().collect();
+    sorted.sort_by(|x, y| x.error.total_cmp(&y.error));
+    let best = sorted.first().map_or(0.0, |heat| heat.error);
+    let mut models: Vec<&ModelKind> = Vec::new();
+    sorted.retain(|heat| {
+        let is_first = !models.contains(&&heat.contender.model);
+        models.push(&heat.contender.model);
+        is_first && heat.error <= CLOSE * best
+    });
+    sorted
 }
 
 /// Paths of the models that did not fall far behind in the short heats.
