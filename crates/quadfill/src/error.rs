@@ -113,17 +113,17 @@ pub enum Error {
     /// A time for which a model has no bin.
     #[error(
         "`{time}` is not among the times of mode `{mode}` in this model: give a time with data from \
-         {first} to {last}"
+         {} to {}",
+        range.0,
+        range.1
     )]
     UnknownTime {
         /// The mode.
         mode: String,
         /// The time.
         time: String,
-        /// The first time of the model.
-        first: String,
-        /// Its last one.
-        last: String,
+        /// The first time of the model, and the last one.
+        range: Box<(String, String)>,
     },
     /// A cell without a label in some mode.
     #[error("mode `{mode}` is missing: give a label for it")]

@@ -3,15 +3,18 @@
 use std::path::PathBuf;
 
 use anyhow::Result;
-use quadfill::certify::Certificate;
+use quadfill::certify::{Certificate, Outcome};
 use quadfill::model::{Biases, Evaluation, ModelKind};
 use quadfill::observations::Summary;
-use quadfill::solve::{PathPoint, Precision, Sampling, SdpForm, SdpReport, Solver, Status, Theory};
+use quadfill::solve::{
+    PathPoint, Precision, RaceReport, Rank, Sampling, SdpForm, SdpReport, Solver, Status, Theory,
+};
 use quadfill::{Model, checkpoint_path};
 use quadfill_io::{ColumnRoles, write_atomically};
 use quadfill_report::{FitStory, Recorder, fit_page};
 use serde::Serialize;
 
+use super::choice;
 use super::prepare::Prepared;
 use super::summary;
 use super::test_set::in_words;
@@ -55,6 +58,14 @@ pub(super) struct FitReport {
     certificate: Option<Certificate>,
     #[serde(skip_serializing_if = "Option::is_none")]
     columns: Option<ColumnRoles>,
+    /// Free parameters of the fitted model.
+    free_parameters: usize,
+    /// How the model was chosen, where several were compared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    race: Option<RaceReport>,
+    /// How many draws the model is the mean of.
+    #[serde(skip)]
+    kept_draws: Option<usize>,
     data: Summary,
 }
 
@@ -75,6 +86,9 @@ struct Rmse {
 
 pub(super) fn run(plan: &FitPlan, output: Output) -> Result<()> {
     let report = fit(plan, output)?;
+    if let (true, Some(race)) = (plan.explain_choice, &report.race) {
+        output.note(choice::table(race));
+    }
     output.outcome(report.text(), &report)
 }
 
@@ -84,7 +98,10 @@ pub(super) fn fit(plan: &FitPlan, output: Output) -> Result<FitReport> {
     let clock = Clock::start();
     let Prepared { data, config, test, theory, summary: about, columns } = Prepared::read(plan)?;
     let read_seconds = clock.seconds();
-    output.note(summary::lines(&about, columns.as_ref()));
+    // The number of free parameters of a rank that is chosen automatically is known after the fit.
+    let freedom = about.degrees_of_freedom.filter(|_| matches!(config.rank, Rank::Fixed(_)));
+    let shown = Summary { degrees_of_freedom: freedom, ..about.clone() };
+    output.note(summary::lines(&shown, columns.as_ref()));
     summary::warnings(&about, columns.as_ref()).for_each(|warning| output.note(warning));
     if let Some(theory) = &theory {
         output.note(theory_in_words(theory));
@@ -144,6 +161,9 @@ pub(super) fn fit(plan: &FitPlan, output: Output) -> Result<FitReport> {
         threads: rayon::current_num_threads(),
         resumed: plan.resume,
         certificate: fitted.certificate.clone(),
+        free_parameters: model.degrees_of_freedom(),
+        race: fitted.race.clone(),
+        kept_draws: fitted.draws,
         columns,
         data: about,
     };
@@ -184,9 +204,18 @@ impl FitReport {
         if let (true, Some(kernel)) = (self.model == "learned", &self.kernel) {
             lines.add("kernel", kernel_in_words(kernel));
         }
-        match &self.draws {
-            Some(draws) => lines.add("draws", draws.in_words(self.penalty)),
-            None => lines.add("penalty", number(self.penalty)),
+        lines.add(
+            "parameters",
+            format!(
+                "{} free, {} observations for each",
+                grouped(self.free_parameters),
+                number(self.data.observations as f64 / self.free_parameters.max(1) as f64)
+            ),
+        );
+        match (&self.draws, self.kept_draws) {
+            (Some(draws), _) => lines.add("draws", draws.in_words(self.penalty)),
+            (None, Some(_)) => {}
+            (None, None) => lines.add("penalty", number(self.penalty)),
         }
         lines.add("status", status_in_words(self.status));
         let cpu =
@@ -198,14 +227,16 @@ impl FitReport {
         if let Some(rmse) = self.train.rmse {
             lines.add("train", format!("rmse {}", number(rmse)));
         }
-        if let Some(rmse) = self.validation.rmse {
-            lines.add("held out", format!("rmse {}", number(rmse)));
+        match (&self.race, self.validation.rmse) {
+            (Some(race), _) => choice::add_lines(&mut lines, race, self.rank, self.kept_draws),
+            (None, Some(rmse)) => lines.add("held out", format!("rmse {}", number(rmse))),
+            (None, None) => {}
         }
         if let Some(test) = &self.test {
             lines.add("test", in_words(test));
         }
         if let Some(certificate) = &self.certificate {
-            lines.add("certificate", certificate.verdict.clone());
+            lines.add("certificate", certificate_in_words(self.status, certificate));
         }
         if let Some(report) = &self.report {
             lines.add("report", report.display().to_string());
@@ -215,6 +246,17 @@ impl FitReport {
         }
         lines
     }
+}
+
+/// What a certificate says where it says something: sweeps that were stopped on held-out data are not
+/// meant to be at the optimum.
+fn certificate_in_words(status: Status, certificate: &Certificate) -> String {
+    if status == Status::Validated && certificate.outcome == Outcome::NotConverged {
+        return "stopped where the held-out error was lowest, which is before the optimum of the \
+                objective: nothing to certify"
+            .to_owned();
+    }
+    certificate.verdict.clone()
 }
 
 impl Draws {

@@ -1,6 +1,7 @@
 //! What the commands do, one file each.
 
 mod certify;
+mod choice;
 mod columns;
 mod completions;
 mod demo;

@@ -155,6 +155,12 @@ impl Model {
         self.spec.rank / self.summary.draws.unwrap_or(1)
     }
 
+    /// The number of free parameters: of one draw, where this is a mean of draws.
+    pub fn degrees_of_freedom(&self) -> usize {
+        let sizes: Vec<usize> = self.modes.iter().map(|mode| mode.labels.len()).collect();
+        self.spec.clone().with_rank(self.rank()).degrees_of_freedom(&sizes)
+    }
+
     /// Whether this is a mean of draws from the posterior.
     pub fn is_sampled(&self) -> bool {
         self.summary.draws.is_some()

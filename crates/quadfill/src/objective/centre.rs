@@ -39,7 +39,9 @@ pub(crate) fn centre<T: Real>(
             *sum += weight * u.to_f64();
         }
     }
-    sums.iter_mut().for_each(|sum| *sum /= total);
+    for sum in &mut sums {
+        *sum /= total;
+    }
     sums
 }
 

@@ -67,7 +67,8 @@ impl Mode {
             let BinsSummary { first, last, .. } = self.bins_summary().unwrap_or_else(|| {
                 BinsSummary { span: bins.span(), first: bins.ends(0, 0).0, last: bins.ends(0, 0).1 }
             });
-            Error::UnknownTime { mode: self.name.clone(), time: text.to_owned(), first, last }
+            let range = Box::new((first, last));
+            Error::UnknownTime { mode: self.name.clone(), time: text.to_owned(), range }
         })
     }
 

@@ -30,12 +30,16 @@ These are the flags that most fits need; `quadfill fit --help` lists all of them
 const DEFAULTS: &str = "\
 Without any settings:
   The column that is called rating, score, count or the like is the value, or else the last one; the
-  others are the modes. Times are cut into bins. A line says what was taken for what. The model is pairwise.
-  First all data are fitted without biases, the penalty decreasing along a path from where zero is
+  others are the modes. Times are cut into bins. A line says what was taken for what.
+  First all data are fitted by a pairwise model, the penalty decreasing along a path from where zero is
   optimal. If the residual vanishes and there are more observations than free parameters, the data
   are exact; the smallest such rank is used and polished to working precision.
-  Otherwise 10 % of the data are held out, the rank, the penalty and the biases (none, mean, modes)
-  that predict them best are chosen, and the model is fitted again on all of DATA.
+  Otherwise 10 % of the data are held out and models are compared on them: pairs or products, their
+  rank, biases and priors, as means of draws from the posterior or as paths of penalties. Short runs
+  come first, longer ones for what does well. The best is fitted again on all of DATA. A posterior
+  mean is distilled into a small model; with --keep-draws its draws are kept, for intervals that differ
+  from cell to cell. --effort says how much is computed, and --explain-choice lists what was compared.
+  --model, --rank, --bias and --solver fix what they name and leave the rest to the comparison.
   With --penalty X nothing is held out, and --bias auto means none. Columns are added until a
   certificate says that no more would lower the objective; with --rank R the path ends at X.
 
@@ -94,6 +98,9 @@ pub(crate) struct FitFlags {
     /// Write a page about the fit, with charts: data, path, convergence, residuals
     #[arg(long, value_name = "FILE.html")]
     report: Option<PathBuf>,
+    /// List every model that was compared on held-out data, with its error
+    #[arg(long)]
+    explain_choice: bool,
     /// Resume from the checkpoint of a fit that was stopped
     #[arg(long)]
     resume: bool,
@@ -132,6 +139,8 @@ pub(crate) struct FitPlan {
     pub(crate) output: PathBuf,
     pub(crate) test: Option<TestSource>,
     pub(crate) report: Option<PathBuf>,
+    /// Whether to list what was compared.
+    pub(crate) explain_choice: bool,
     pub(crate) resume: bool,
     pub(crate) negatives: Option<Negatives>,
     /// Whether to use the theorem's settings.
@@ -153,6 +162,7 @@ impl FitPlan {
             output,
             test: Some(TestSource::File(test)),
             report: None,
+            explain_choice: false,
             resume: false,
             negatives: None,
             theory: None,
@@ -226,6 +236,7 @@ impl FitFlags {
             output: self.output.clone(),
             test,
             report: self.report.clone(),
+            explain_choice: self.explain_choice,
             resume: self.resume,
             negatives,
             theory: choice.theory,
