@@ -119,6 +119,7 @@ pub(super) fn run<T: Real>(
     let heat = Heat {
         contender: plan.contender.clone(),
         spec,
+        is_pilot: plan.is_pilot,
         chains: plan.chains,
         burn_in: plan.burn_in,
         draws: plan.draws,

@@ -88,6 +88,7 @@ pub(super) fn run<T: Real>(
     let heat = Heat {
         contender: plan.contender.clone(),
         spec,
+        is_pilot: false,
         chains: 0,
         burn_in: 0,
         draws: running.trace.step,

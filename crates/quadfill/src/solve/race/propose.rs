@@ -29,10 +29,12 @@ const LONG_HEATS: f64 = 12.0;
 const LONG: (f64, f64) = (50.0, 240.0);
 /// How much a known error counts: as much as the data, a third, or three times as much.
 const NOISE_SHARES: [f64; 3] = [1.0, 3.0, 0.3];
+/// The error with more columns over that with fewer, if they help a lot.
+const STEEP: f64 = 0.95;
 /// Sweeps of a path, one at each penalty.
 pub(super) const PATH_STEPS: usize = 80;
 /// Paths are tried for models whose short heats are this close to the best.
-const NEAR: f64 = 1.25;
+const NEAR: f64 = 1.02;
 /// With more modes there are too many pairs to try without each of them.
 const MODES_TO_DROP_PAIRS: usize = 4;
 
@@ -40,23 +42,21 @@ const MODES_TO_DROP_PAIRS: usize = 4;
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Plan {
     pub(super) contender: Contender,
+    pub(super) is_pilot: bool,
     pub(super) chains: usize,
     pub(super) burn_in: usize,
     pub(super) draws: usize,
     pub(super) operations: f64,
 }
 
-/// The heat that leads: the best of the longest.
+/// The heat that leads: the best of those that are no pilots.
 pub(super) fn leader(heats: &[Heat]) -> Option<&Heat> {
     leader_position(heats).map(|at| &heats[at])
 }
 
 pub(super) fn leader_position(heats: &[Heat]) -> Option<usize> {
-    let length = |heat: &Heat| heat.chains * heat.draws;
-    let longest = heats.iter().map(length).max()?;
-    // A path has no longer form: its error is what it is.
-    let is_final = |heat: &Heat| length(heat) == longest || heat.contender.is_path();
-    let finals = heats.iter().enumerate().filter(|(_, heat)| is_final(heat));
+    let only_pilots = heats.iter().all(|heat| heat.is_pilot);
+    let finals = heats.iter().enumerate().filter(|(_, heat)| only_pilots || !heat.is_pilot);
     finals
         .reduce(|best, next| if next.1.error < MARGIN * best.1.error { next } else { best })
         .map(|(at, _)| at)
@@ -75,7 +75,7 @@ pub(super) fn next<T: Real>(
     if let Some(contender) = families.get(heats.len()) {
         let operations = cost(contender) * (burn_in + draws) as f64;
         let contender = contender.clone();
-        return Some(Plan { contender, chains: 1, burn_in, draws, operations });
+        return Some(Plan { contender, is_pilot: true, chains: 1, burn_in, draws, operations });
     }
     let (pilots, later) = heats.split_at(families.len());
     let best = pilots.iter().min_by(|x, y| x.error.total_cmp(&y.error))?;
@@ -88,9 +88,15 @@ pub(super) fn next<T: Real>(
     let of_chain = (sweeps / chains as f64) as usize;
     let burn_in = of_chain / 3;
     let left = budget.race - spent(heats);
+    let draws = of_chain - burn_in;
     let plan = |contender: Contender| {
-        let operations = cost(&contender) * (chains * of_chain) as f64;
-        Plan { contender, chains, burn_in, draws: of_chain - burn_in, operations }
+        let (burn_in, draws) = if climbs_steeply(&long, &contender) {
+            ((burn_in / 3).max(8), (draws / 2).max(16))
+        } else {
+            (burn_in, draws)
+        };
+        let operations = cost(&contender) * (chains * (burn_in + draws)) as f64;
+        Plan { contender, is_pilot: false, chains, burn_in, draws, operations }
     };
     let tried = |contender: &Contender| long.iter().any(|heat| heat.contender.is_like(contender));
     for (place, pilot) in finalists(pilots).into_iter().enumerate() {
@@ -104,7 +110,8 @@ pub(super) fn next<T: Real>(
         let operations = cost(&contender) * PATH_STEPS as f64;
         let is_new = !paths.iter().any(|heat| heat.contender == contender);
         if is_new && operations <= 0.5 * left {
-            return Some(Plan { contender, chains: 0, burn_in: 0, draws: PATH_STEPS, operations });
+            let (is_pilot, burn_in, draws) = (false, 0, PATH_STEPS);
+            return Some(Plan { contender, is_pilot, chains: 0, burn_in, draws, operations });
         }
     }
     let leader = leader(&long)?;
@@ -113,6 +120,18 @@ pub(super) fn next<T: Real>(
         .filter(|contender| !tried(contender))
         .map(plan)
         .find(|plan| plan.operations <= left)
+}
+
+/// Whether more columns are worth far more than chance: then few sweeps show that more still are, as they
+/// grow from the leader's chains.
+fn climbs_steeply(long: &[Heat], contender: &Contender) -> bool {
+    let Some(leader) = leader(long) else { return false };
+    let Contender { model, rank, .. } = &leader.contender;
+    let below = long.iter().filter(|heat| {
+        heat.contender.model == *model && heat.contender.rank < *rank && !heat.contender.is_path()
+    });
+    let before = below.map(|heat| heat.error).fold(f64::INFINITY, f64::min);
+    contender.rank > *rank && before.is_finite() && leader.error < STEEP * before
 }
 
 /// The best short heat of every model that is not far behind, the best of all first.

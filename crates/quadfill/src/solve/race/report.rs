@@ -17,6 +17,8 @@ pub struct Heat {
     pub contender: Contender,
     /// Its model.
     pub spec: ModelSpec,
+    /// Whether it only served to choose what is worth a longer heat.
+    pub is_pilot: bool,
     /// Chains on every fold; none for a path.
     pub chains: usize,
     /// Sweeps of every chain that were discarded.
