@@ -6,8 +6,8 @@ use std::ops::ControlFlow;
 use quadfill::model::{Biases, ModelKind, ModelSpec};
 use quadfill::objective::{Objective, PenaltyScale};
 use quadfill::solve::{
-    Als, Choice, Event, GaussNewton, GradientDescent, Lbfgs, NoObserver, Observer, Rank, Solver,
-    Status, Step, fit, resume, start,
+    Als, Choice, Event, GaussNewton, GradientDescent, Lbfgs, NoObserver, Observer, Rank, Sampling,
+    Solver, Status, Step, fit, resume, start,
 };
 use quadfill::views::Views;
 use quadfill::{FitConfig, Labels, Mode, Model, Observations, OnDuplicate};
@@ -82,9 +82,9 @@ fn few_cells_are_enough_where_biases_and_pairs_say_most() {
 
 #[test]
 fn data_without_a_mean_keep_biases_apart() {
-    let (modes, columns, mut values, _) = data(600, 5).into_parts();
+    let (modes, columns, values, _) = data(600, 5).into_parts();
     let mean = values.iter().sum::<f64>() / values.len() as f64;
-    values.iter_mut().for_each(|value| *value -= mean);
+    let values = values.into_iter().map(|value| value - mean).collect();
     let data = Observations::new(modes, columns, values, None, OnDuplicate::Error).unwrap();
     let fit = fit::<f64>(data, &config(), &mut NoObserver).unwrap();
     assert!(fit.spec.centred && fit.spec.biases != Biases::None);
@@ -205,6 +205,6 @@ fn a_centre_is_refused_where_there_is_none() {
     let penalty = Choice::Fixed(1e-3);
     let implicit = FitConfig { implicit: Some(1.0), penalty, ..config() };
     assert!(message(implicit).contains("leave `centre` out"));
-    let sampled = FitConfig { solver: Solver::Gibbs(Default::default()), ..config() };
+    let sampled = FitConfig { solver: Solver::Gibbs(Sampling::default()), ..config() };
     assert!(message(sampled).contains("leave `centre` out"));
 }

@@ -163,6 +163,7 @@ fn noisy() -> (Problem, Observations) {
         weighted: false,
         incoherent: false,
         perturbed: false,
+        centred: false,
         scale: quadfill::objective::PenaltyScale::Uniform,
         observations: 300,
         seed: 5,

@@ -229,6 +229,7 @@ fn the_three_agree_at_forty_rows() {
             weighted: on(1) != on(0),
             incoherent: on(1),
             perturbed: on(2),
+            centred: false,
             scale: if on(2) == on(1) { PenaltyScale::Uniform } else { PenaltyScale::Count },
             observations: 250,
             seed: 100 + seed,

@@ -94,13 +94,12 @@ pub(super) fn next_trial<T: Real>(
     candidates: &[Candidate],
 ) -> Option<Trial> {
     let data = session.problem.training();
-    let choices = match session.config().biases.fixed() {
-        Some(biases) => vec![biases],
-        None => {
-            let (mean, deviation) = moments(data);
-            let apart = mean.abs() < SMALL_MEAN * deviation;
-            if apart { vec![Biases::Mean, Biases::Modes] } else { vec![Biases::None] }
-        }
+    let choices = if let Some(biases) = session.config().biases.fixed() {
+        vec![biases]
+    } else {
+        let (mean, deviation) = moments(data);
+        let apart = mean.abs() < SMALL_MEAN * deviation;
+        if apart { vec![Biases::Mean, Biases::Modes] } else { vec![Biases::None] }
     };
     let ladder = if session.checked.finds_rank {
         let (sizes, len) = (data.sizes(), data.len());
