@@ -82,11 +82,9 @@ fn few_cells_are_enough_where_biases_and_pairs_say_most() {
 
 #[test]
 fn data_without_a_mean_keep_biases_apart() {
-    let (modes, columns, mut values, _) = data(600, 5).into_parts();
+    let (modes, columns, values, _) = data(600, 5).into_parts();
     let mean = values.iter().sum::<f64>() / values.len() as f64;
-    for value in &mut values {
-        *value -= mean;
-    }
+    let values = values.into_iter().map(|value| value - mean).collect();
     let data = Observations::new(modes, columns, values, None, OnDuplicate::Error).unwrap();
     let fit = fit::<f64>(data, &config(), &mut NoObserver).unwrap();
     assert!(fit.spec.centred && fit.spec.biases != Biases::None);

@@ -154,7 +154,6 @@ fn stacked(parameters: &Parameters<f64>, column: usize) -> Vec<f64> {
 /// A noisy 12 x 10 x 8 pairwise tensor of rank 2.
 fn noisy() -> (Problem, Observations) {
     let problem = Problem {
-        centred: false,
         sizes: vec![12, 10, 8],
         rank: 2,
         product: false,
@@ -164,6 +163,7 @@ fn noisy() -> (Problem, Observations) {
         weighted: false,
         incoherent: false,
         perturbed: false,
+        centred: false,
         scale: quadfill::objective::PenaltyScale::Uniform,
         observations: 300,
         seed: 5,

@@ -58,7 +58,7 @@ fn noise_that_is_nearly_fitted_ends_the_attempt_after_one_step() {
 
 #[test]
 fn many_noisy_observations_need_a_short_path_only() {
-    let mut planted = Planted::new(&[12, 12, 12], 3, Some(pairwise_kernel(3)), 1_500, 2);
+    let mut planted = Planted::new(&[16, 16, 16], 3, Some(pairwise_kernel(3)), 1_500, 2);
     planted.add_noise(0.1, 2);
     let config =
         FitConfig { rank: quadfill::solve::Rank::Auto { max: Some(4) }, ..Default::default() };

@@ -62,6 +62,8 @@ fn forget(parts: Parts<f64>, group: usize, label: usize) -> Model {
 fn linear(mut problem: Problem) -> Problem {
     (problem.diagonal, problem.tied) = (false, false);
     (problem.incoherent, problem.perturbed) = (false, false);
+    // A new row is drawn to the centre of the others, which an update of all rows is not.
+    problem.centred = false;
     problem
 }
 

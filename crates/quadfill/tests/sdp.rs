@@ -220,7 +220,6 @@ fn the_three_agree_at_forty_rows() {
     for seed in 0..8u64 {
         let on = |bit: u64| seed >> bit & 1 == 1;
         let problem = Problem {
-            centred: false,
             sizes: vec![15, 13, 12],
             rank: 1,
             product: false,
@@ -230,6 +229,7 @@ fn the_three_agree_at_forty_rows() {
             weighted: on(1) != on(0),
             incoherent: on(1),
             perturbed: on(2),
+            centred: false,
             scale: if on(2) == on(1) { PenaltyScale::Uniform } else { PenaltyScale::Count },
             observations: 250,
             seed: 100 + seed,

@@ -39,10 +39,7 @@ pub(crate) fn centre<T: Real>(
             *sum += weight * u.to_f64();
         }
     }
-    for sum in &mut sums {
-        *sum /= total;
-    }
-    sums
+    sums.into_iter().map(|sum| sum / total).collect()
 }
 
 impl<T: Real> Objective<'_, T> {

@@ -44,6 +44,12 @@ impl<V> From<Option<V>> for Choice<V> {
     }
 }
 
+/// Files of models that say nothing of a setting stay as they were before it existed.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the form that serde calls")]
+fn left_to_choose(choice: &Choice<bool>) -> bool {
+    choice.is_auto()
+}
+
 /// The number of columns of the factors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -153,7 +159,7 @@ pub struct FitConfig {
     pub biases: Choice<Biases>,
     /// Whether the rows of CP are drawn to a centre of their factor matrix instead of to zero, which lets a constant,
     /// biases and pairs in before triples. Automatically: chosen on held-out data, off where a penalty is given.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "left_to_choose")]
     pub centre: Choice<bool>,
     /// Lists of modes that share their factors, by name or number from 1.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
