@@ -1,16 +1,15 @@
 //! Pages in a real browser: every chart is present, the script runs, and nothing is logged.
 
+mod common;
+
 use std::path::Path;
 use std::process::Command;
 
-use quadfill::model::Biases;
-use quadfill::solve::{Choice, NoObserver, Rank};
-use quadfill::{FitConfig, Labels, Mode, Observations, OnDuplicate};
+use common::{along_the_path, fitted, raced};
 use quadfill_report::chart::{
     Axis, Bar, BarChart, Chart, HeatMap, LineChart, Panel, Point, Series, SeriesStyle,
 };
-use quadfill_report::{Block, FitStory, Page, Recorder, Section, fit_page};
-use quadfill_testkit::{Planted, pairwise_kernel};
+use quadfill_report::{Block, Page, Section};
 
 fn browser() -> Option<&'static str> {
     ["chromium", "chromium-browser", "google-chrome"]
@@ -83,47 +82,6 @@ fn charts() -> Page {
     }
 }
 
-fn fitted() -> Page {
-    let mut planted = Planted::new(&[15; 3], 2, Some(pairwise_kernel(3)), 300, 1);
-    planted.add_noise(0.1, 1);
-    let modes = (1..=3).map(|mode| Mode::new(format!("mode{mode}"), Labels::range(15))).collect();
-    let data = Observations::new(modes, planted.train, planted.values, None, OnDuplicate::Error)
-        .expect("valid observations");
-    let config = FitConfig {
-        rank: Rank::Fixed(2),
-        biases: Choice::Fixed(Biases::None),
-        ..FitConfig::default()
-    };
-    let mut nothing = NoObserver;
-    let mut recorder = Recorder::new(&mut nothing);
-    let model = quadfill::fit_with(data.clone(), &config, &mut recorder).expect("fitted");
-    let steps = recorder.into_steps();
-    let free_parameters = model.spec().degrees_of_freedom(&data.sizes());
-    fit_page(&FitStory {
-        name: "planted data".to_owned(),
-        data: &data,
-        summary: &data.summary_for(2, free_parameters),
-        model: &model,
-        steps: &steps,
-        test: None,
-        seconds: 0.1,
-    })
-}
-
-#[test]
-fn the_page_about_a_fit_has_all_its_charts() {
-    let page = fitted();
-    let names: Vec<&str> = page.charts().map(|(name, _)| name).collect();
-    assert_eq!(names, ["coverage", "path", "convergence", "residuals", "columns", "norms"]);
-    let html = page.html();
-    for words in ["Certificate", "chosen on held-out data", "effective rank", "The verdict"] {
-        assert!(html.contains(words), "{words}");
-    }
-    // Nothing is fetched; the one address is the name of the SVG language.
-    let outside = html.replace("http://www.w3.org/2000/svg", "");
-    assert!(!outside.contains("http://") && !outside.contains("https://"));
-}
-
 #[test]
 #[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 fn pages_work_in_a_browser() {
@@ -132,7 +90,9 @@ fn pages_work_in_a_browser() {
         return;
     };
     let folder = tempfile::tempdir().expect("a folder");
-    for page in [charts(), fitted()] {
+    let (path, _) = fitted(&along_the_path(), false);
+    let (race, _) = fitted(&raced(), true);
+    for page in [charts(), path, race] {
         let path = folder.path().join("page.html");
         std::fs::write(&path, page.html()).expect("written");
         let (dom, console) = open(browser, &path, &folder.path().join("profile"));

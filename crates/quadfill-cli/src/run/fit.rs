@@ -17,7 +17,7 @@ use serde::Serialize;
 use super::choice;
 use super::prepare::Prepared;
 use super::summary;
-use super::test_set::in_words;
+use super::test_set::{TestSet, in_words};
 use super::watch::{Checkpoints, Watcher, checkpoint_interval};
 use crate::clock::Clock;
 use crate::flags::FitPlan;
@@ -151,7 +151,7 @@ pub(super) fn fit(plan: &FitPlan, output: Output) -> Result<FitReport> {
         read_seconds,
         train: Rmse { rmse: Some(fitted.train_rmse) },
         validation: Rmse { rmse: fitted.validation_rmse },
-        test: test.map(|test| test.evaluate(&model)),
+        test: test.as_ref().map(|test| test.evaluate(&model)),
         path: fitted.path.clone(),
         sdp: fitted.sdp,
         draws: Draws::of(&model),
@@ -175,6 +175,7 @@ pub(super) fn fit(plan: &FitPlan, output: Output) -> Result<FitReport> {
             model: &model,
             steps: &steps,
             test: report.test,
+            test_cells: test.as_ref().map(TestSet::known_cells),
             seconds,
         };
         (path, fit_page(&story).html())

@@ -7,6 +7,7 @@ use quadfill::model::Evaluation;
 use quadfill::observations::Source;
 use quadfill::{Mode, Model, Observations};
 use quadfill_io::{Query, ReadOptions, read_query_values};
+use quadfill_report::KnownCells;
 
 use crate::report::{counted, number};
 
@@ -41,6 +42,11 @@ impl TestSet {
     /// The cells, one column of labels per mode.
     pub(super) fn columns(&self) -> &[Vec<u32>] {
         &self.columns
+    }
+
+    /// The cells with their values, for the report.
+    pub(super) fn known_cells(&self) -> KnownCells<'_> {
+        KnownCells { columns: &self.columns, values: &self.values }
     }
 
     /// Compares a model's predictions. Where a sampler has tracked these cells, its predictions are

@@ -47,22 +47,28 @@ impl Frame {
             40.0 + lines.len() as f64 * LEGEND_LINE + if lines.is_empty() { 0.0 } else { 6.0 };
         let bottom = top + PLOT_HEIGHT;
         let y = plan.y.lay_out(plan.ys.iter().copied(), bottom, top);
-        let widest = y.ticks.iter().map(|&m| font::width(&y.label(m), LABEL, false));
+        let widest = y.ticks.iter().map(|(_, label)| font::width(label, LABEL, false));
         let left = 38.0 + widest.fold(0.0, f64::max);
         let right = WIDTH - RIGHT;
         let x = plan.x.lay_out(plan.xs.iter().copied(), left, right);
         let mut scene = Scene::new(WIDTH, bottom + 52.0, plan.title);
         scene.title((14.0, 26.0), plan.title, TITLE, Anchor::Start);
         draw_legend(&mut scene, &plan.keys, &lines);
-        for &tick in &y.ticks {
-            let at = y.position(tick);
+        let every = labels_that_fit(&y, |_| LABEL);
+        for (index, (tick, label)) in y.ticks.iter().enumerate() {
+            let at = y.position(*tick);
             scene.line((left, at), (right, at), Stroke::solid(Paint::Grid, 1.0));
-            scene.text((left - 8.0, at + 4.0), y.label(tick), LABEL, Anchor::End, Paint::Muted);
+            if index.is_multiple_of(every) {
+                scene.text((left - 8.0, at + 4.0), label, LABEL, Anchor::End, Paint::Muted);
+            }
         }
-        for &tick in &x.ticks {
-            let at = x.position(tick);
+        let every = labels_that_fit(&x, |label| font::width(label, LABEL, false) + 8.0);
+        for (index, (tick, label)) in x.ticks.iter().enumerate() {
+            let at = x.position(*tick);
             scene.line((at, bottom), (at, bottom + 4.0), Stroke::solid(Paint::Muted, 1.0));
-            scene.text((at, bottom + 19.0), x.label(tick), LABEL, Anchor::Middle, Paint::Muted);
+            if index.is_multiple_of(every) {
+                scene.text((at, bottom + 19.0), label, LABEL, Anchor::Middle, Paint::Muted);
+            }
         }
         scene.line((left, bottom), (right, bottom), Stroke::solid(Paint::Muted, 1.0));
         let middle = 0.5 * (left + right);
@@ -70,6 +76,20 @@ impl Frame {
         scene.vertical_text((18.0, 0.5 * (top + bottom)), &plan.y.label, LABEL);
         Self { scene, x, y, left, right, top, bottom }
     }
+}
+
+/// Every how many ticks have a label, so that labels do not touch: `extent` is the room of one.
+fn labels_that_fit(scale: &Scale, extent: impl Fn(&str) -> f64) -> usize {
+    let rooms: Vec<(f64, f64)> = scale
+        .ticks
+        .iter()
+        .map(|(tick, label)| (scale.position(*tick), 0.5 * extent(label)))
+        .collect();
+    let fits = |every: &usize| {
+        let shown: Vec<_> = rooms.iter().step_by(*every).collect();
+        shown.windows(2).all(|pair| (pair[1].0 - pair[0].0).abs() >= pair[0].1 + pair[1].1)
+    };
+    (1..rooms.len()).find(fits).unwrap_or(rooms.len().max(1))
 }
 
 /// The keys on each line of the legend, as many as fit.
@@ -115,5 +135,20 @@ fn draw_legend(scene: &mut Scene, keys: &[Key<'_>], lines: &[Vec<usize>]) {
             scene.text((x + 28.0, y + 4.0), key.name, LABEL, Anchor::Start, Paint::Ink);
             x += key_width(key);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_do_not_touch() {
+        let ticks: Vec<f64> = (0..40).map(|k| 1000.0 + f64::from(k)).collect();
+        let axis = Axis::linear("x").with_range(1000.0, 1040.0).with_ticks(&ticks);
+        let scale = axis.lay_out([].into_iter(), 0.0, 400.0);
+        assert_eq!(labels_that_fit(&scale, |_| 25.0), 3);
+        assert_eq!(labels_that_fit(&scale, |_| 9.0), 1);
+        assert_eq!(labels_that_fit(&scale, |_| 1e6), 40);
     }
 }

@@ -10,6 +10,7 @@ mod palette;
 mod png;
 mod scene;
 mod svg;
+mod ticks;
 
 pub use axis::{Axis, short_number};
 pub use bars::{Bar, BarChart, Histogram};

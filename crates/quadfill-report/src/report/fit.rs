@@ -6,13 +6,13 @@ use quadfill::observations::Summary;
 use quadfill::solve::{PathPoint, Stage, Status};
 use quadfill::{Model, Observations};
 
+use super::calibration::KnownCells;
 use super::coverage::{section as coverage, sorted_curve};
 use super::spectrum::{column_sizes, effective_rank};
 use super::steps::Recorded;
-use super::{Block, Page, Section, Tone};
+use super::{Block, Page, Section, Tone, calibration, choice, residuals};
 use crate::chart::{
-    Axis, Bar, BarChart, Chart, Histogram, LineChart, Point, ReferenceLine, Series, SeriesStyle,
-    short_number,
+    Axis, Bar, BarChart, Chart, LineChart, Point, ReferenceLine, Series, SeriesStyle, short_number,
 };
 
 /// What the page about a fit is made from.
@@ -30,6 +30,8 @@ pub struct FitStory<'a> {
     pub steps: &'a [Recorded],
     /// The error on separate test data.
     pub test: Option<Evaluation>,
+    /// The test data, to judge intervals by.
+    pub test_cells: Option<KnownCells<'a>>,
     /// The duration of the fit in seconds.
     pub seconds: f64,
 }
@@ -40,13 +42,17 @@ pub struct FitStory<'a> {
 /// If the data have another number of modes than the model.
 pub fn fit_page(story: &FitStory<'_>) -> Page {
     let (model, rank) = (story.model, story.model.rank());
-    let mut sections = vec![summary(story), coverage(story.data, story.summary, rank)];
+    let mut sections = vec![summary(story)];
+    sections.extend(choice::section(model));
+    sections.push(coverage(story.data, story.summary, rank));
     sections.extend(path(model));
     sections.extend(convergence(story.steps));
     sections.extend(model.certificate().map(certificate));
-    sections.push(residuals(story));
-    // After sampling, the columns are those of all draws side by side.
-    sections.extend((!model.is_sampled()).then(|| columns(model)));
+    sections.extend(calibration::section(story));
+    sections.push(residuals::section(story));
+    // Of several draws, the columns are side by side.
+    let is_one = model.summary().draws.is_none_or(|draws| draws == 1);
+    sections.extend(is_one.then(|| columns(model)));
     sections.push(norms(model));
     Page {
         kind: "Fit".to_owned(),
@@ -97,12 +103,15 @@ fn status_message(status: Status) -> (Tone, &'static str) {
 
 fn summary(story: &FitStory<'_>) -> Section {
     let (model, fit) = (story.model, story.model.summary());
+    let penalty = if model.is_sampled() { "equivalent penalty" } else { "penalty" };
     let mut facts = vec![
         ("model".to_owned(), format!("{}, rank {}", model_name(model), model.rank())),
-        ("penalty".to_owned(), short_number(fit.penalty)),
+        (penalty.to_owned(), short_number(fit.penalty)),
         ("training error".to_owned(), format!("rmse {}", short_number(fit.train_rmse))),
     ];
-    if let Some(rmse) = fit.validation_rmse {
+    if let Some(race) = &fit.race {
+        facts.push(("held-out error".to_owned(), format!("rmse: {}", choice::comparison(race))));
+    } else if let Some(rmse) = fit.validation_rmse {
         facts.push(("validation error".to_owned(), format!("rmse {}", short_number(rmse))));
     }
     if let Some(test) = story.test {
@@ -124,7 +133,12 @@ fn summary(story: &FitStory<'_>) -> Section {
         "work".to_owned(),
         format!("{} sweeps in {} s", fit.sweeps, short_number(story.seconds)),
     ));
-    let (tone, words) = status_message(fit.status);
+    let (tone, words) = match (fit.status, &fit.race) {
+        (Status::Sampled, Some(_)) => {
+            (Tone::Good, "The model was chosen on held-out data, and sampled given all data.")
+        }
+        (status, _) => status_message(status),
+    };
     Section::new("Summary", vec![Block::Facts(facts), Block::Note(tone, words.to_owned())])
 }
 
@@ -195,8 +209,10 @@ fn path(model: &Model) -> Option<Section> {
     Some(Section::new("Path", vec![Block::figure("path", Chart::Lines(chart), words)]))
 }
 
-fn stage_name(stage: Stage) -> String {
-    match stage {
+/// `None` where models are compared: a heat has no training error to show, and the choice has a section
+/// of its own.
+fn stage_name(stage: Stage) -> Option<String> {
+    Some(match stage {
         Stage::Exact => "exactness test".to_owned(),
         Stage::Trim => "trimming to principal columns".to_owned(),
         Stage::Polish => "polish".to_owned(),
@@ -206,19 +222,20 @@ fn stage_name(stage: Stage) -> String {
         Stage::Refit => "all data".to_owned(),
         Stage::Solve => "at a fixed penalty".to_owned(),
         Stage::Staircase => "adding columns".to_owned(),
-        Stage::Race(number) => format!("heat {}", number + 1),
+        Stage::Race(_) => return None,
         Stage::Sample => "sampling".to_owned(),
-    }
+    })
 }
 
 fn convergence(steps: &[Recorded]) -> Option<Section> {
-    if steps.len() < 2 {
+    let named: Vec<(String, &Recorded)> =
+        steps.iter().filter_map(|step| Some((stage_name(step.stage)?, step))).collect();
+    if named.len() < 2 {
         return None;
     }
     let mut series: Vec<Series> = Vec::new();
-    for (index, step) in steps.iter().enumerate() {
-        let name = stage_name(step.stage);
-        if series.last().is_none_or(|last| last.name != name) {
+    for (index, (name, step)) in named.iter().enumerate() {
+        if series.last().is_none_or(|last| last.name != *name) {
             let colour = series.len();
             series.push(Series {
                 name: name.clone(),
@@ -240,36 +257,9 @@ fn convergence(steps: &[Recorded]) -> Option<Section> {
         series,
         reference_lines: Vec::new(),
     });
-    Some(Section::new("Convergence", vec![Block::figure("convergence", chart, "")]))
-}
-
-/// The largest number of residuals in the histogram.
-const MAX_RESIDUALS: usize = 200_000;
-
-fn residuals(story: &FitStory<'_>) -> Section {
-    let data = story.data;
-    let every = data.len().div_ceil(MAX_RESIDUALS).max(1);
-    let rows: Vec<usize> = (0..data.len()).step_by(every).collect();
-    // By name: modes that share their factors have other indices in the model than in the data.
-    let all = story.model.find_columns(data).expect("the data have the modes of the model");
-    let sample = |column: &Vec<u32>| rows.iter().map(|&row| column[row]).collect();
-    let columns: Vec<Vec<u32>> = all.iter().map(sample).collect();
-    let columns: Vec<&[u32]> = columns.iter().map(Vec::as_slice).collect();
-    let predictions = story.model.predict_cells(&columns);
-    let values: Vec<f64> = rows
-        .iter()
-        .zip(predictions)
-        .map(|(&row, prediction)| data.values()[row] - prediction)
-        .collect();
-    let histogram = Chart::Histogram(Histogram {
-        title: "Residuals: observed minus predicted value".to_owned(),
-        x: "residual".to_owned(),
-        values,
-        bins: 60,
-    });
-    let caption =
-        if every > 1 { format!("A sample of one in {every} observations.") } else { String::new() };
-    Section::new("Residuals", vec![Block::figure("residuals", histogram, caption)])
+    let words =
+        if named.len() < steps.len() { "The sweeps of the choice are left out." } else { "" };
+    Some(Section::new("Convergence", vec![Block::figure("convergence", chart, words)]))
 }
 
 fn columns(model: &Model) -> Section {

@@ -1,10 +1,14 @@
 //! Self-contained HTML pages, for light and dark screens, phones and print.
 
+mod calibration;
+mod choice;
 mod coverage;
 mod fit;
+mod residuals;
 mod spectrum;
 mod steps;
 
+pub use calibration::KnownCells;
 pub use fit::{FitStory, fit_page};
 pub use steps::{Recorded, Recorder};
 
