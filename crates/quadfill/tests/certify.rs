@@ -63,7 +63,8 @@ proptest! {
         let mut config = config(&problem, penalty);
         let best = best(&problem, &config);
         let optimum = certificate(&config, &problem.data(), &best).objective;
-        let allowed = 1e-12 * optimum;
+        // Where a bias reproduces the only observation, what is left is rounding.
+        let allowed = 1e-12 * optimum + 1e-28;
 
         // Where a solver was cut short, at the rank of the problem.
         config.solver = Solver::Als;

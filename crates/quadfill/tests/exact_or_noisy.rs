@@ -3,7 +3,7 @@
 
 use std::ops::ControlFlow;
 
-use quadfill::solve::{Event, Fit, Observer, Stage, Status, fit};
+use quadfill::solve::{Event, Fit, Observer, Solver, Stage, Status, fit};
 use quadfill::{FitConfig, Labels, Mode, Observations, OnDuplicate};
 use quadfill_testkit::{Planted, pairwise_kernel};
 
@@ -42,8 +42,13 @@ impl Observer for Counter {
 
 fn counted(data: Observations) -> (Fit<f64>, Counter) {
     let mut counter = Counter::default();
-    let fit = fit::<f64>(data, &FitConfig::default(), &mut counter).unwrap();
+    let fit = fit::<f64>(data, &path(), &mut counter).unwrap();
     (fit, counter)
+}
+
+/// The path, which chooses a penalty where the data are not exact.
+fn path() -> FitConfig {
+    FitConfig { solver: Solver::Path, ..FitConfig::default() }
 }
 
 #[test]
@@ -60,8 +65,7 @@ fn noise_that_is_nearly_fitted_ends_the_attempt_after_one_step() {
 fn many_noisy_observations_need_a_short_path_only() {
     let mut planted = Planted::new(&[16, 16, 16], 3, Some(pairwise_kernel(3)), 1_500, 2);
     planted.add_noise(0.1, 2);
-    let config =
-        FitConfig { rank: quadfill::solve::Rank::Auto { max: Some(4) }, ..Default::default() };
+    let config = FitConfig { rank: quadfill::solve::Rank::Auto { max: Some(4) }, ..path() };
     let mut counter = Counter::default();
     let data = observations(&planted, planted.values.clone());
     assert_eq!(fit::<f64>(data, &config, &mut counter).unwrap().status, Status::Validated);

@@ -126,6 +126,7 @@ impl FitConfig {
     fn can_race(&self) -> bool {
         let as_sampled = Self { solver: Solver::Gibbs(Sampling::default()), ..self.clone() };
         self.path_steps.is_auto()
+            && self.centre.is_auto()
             && self.model != ModelKind::Learned
             && gibbs::check(&as_sampled, Sampling::default()).is_ok()
     }

@@ -1,0 +1,260 @@
+//! Plain fits of noisy data: which model is chosen, and that the choice depends on the data alone.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
+
+use std::ops::ControlFlow;
+
+use quadfill::model::{Biases, Kernel, ModelKind, ModelSpec, Parameters, Predictor, UNKNOWN};
+use quadfill::solve::{
+    Choice, Effort, Event, NoObserver, Observer, Rank, Stage, Status, fit, resume,
+};
+use quadfill::{FitConfig, Labels, Mode, Model, Observations, OnDuplicate};
+use quadfill_kernels::streams::{fill_normal, stream};
+use rand::RngExt;
+
+const SIZES: [usize; 3] = [30, 25, 20];
+
+fn modes() -> Vec<Mode> {
+    ["a", "b", "c"].iter().zip(SIZES).map(|(n, size)| Mode::new(*n, Labels::range(size))).collect()
+}
+
+/// Noisy cells of a planted model, and other cells of it.
+struct Planted {
+    data: Observations,
+    test: Observations,
+}
+
+fn planted(spec: &ModelSpec, count: usize, noise: f64, seed: u64) -> Planted {
+    let mut truth = Parameters::<f64>::random(spec, &SIZES, 0.8, seed);
+    truth.mean = 3.0;
+    let predictor = Predictor::new(spec, &truth);
+    let mut rng = stream(seed, 78, 0);
+    let mut order: Vec<usize> = (0..SIZES.iter().product::<usize>()).collect();
+    for i in (1..order.len()).rev() {
+        order.swap(i, rng.random_range(0..=i));
+    }
+    let mut errors = vec![0.0; 2 * count];
+    fill_normal(&mut errors, &mut rng);
+    let (mut cells, mut values) = (vec![Vec::new(); 3], Vec::new());
+    for (&at, error) in order.iter().zip(&errors) {
+        let labels = [at / SIZES[2] / SIZES[1], at / SIZES[2] % SIZES[1], at % SIZES[2]];
+        let labels = labels.map(|label| label as u32);
+        cells.iter_mut().zip(labels).for_each(|(column, label)| column.push(label));
+        values.push(predictor.cell(&labels) + noise * error);
+    }
+    let part = |rows: std::ops::Range<usize>| {
+        let columns = cells.iter().map(|column| column[rows.clone()].to_vec()).collect();
+        let values = values[rows].to_vec();
+        Observations::new(modes(), columns, values, None, OnDuplicate::Error).unwrap()
+    };
+    Planted { data: part(0..count), test: part(count..2 * count) }
+}
+
+fn pairwise() -> ModelSpec {
+    ModelSpec::quadratic(Kernel::pairwise(3), 2)
+}
+
+fn quick() -> FitConfig {
+    FitConfig { effort: Effort::Quick, ..FitConfig::default() }
+}
+
+#[test]
+fn the_model_of_the_data_wins_and_its_error_is_told_honestly() {
+    for (spec, kind, noise) in
+        [(pairwise(), ModelKind::Pairwise, 0.5), (ModelSpec::cp(3, 2), ModelKind::Cp, 0.2)]
+    {
+        let Planted { data, test } = planted(&spec, 1500, noise, 4);
+        let model = quadfill::fit(data, &quick()).unwrap();
+        assert_eq!(model.kind(), kind);
+        let race = model.summary().race.clone().unwrap();
+        let found = model.evaluate(&test).unwrap().rmse;
+        assert!(found < 1.25 * noise, "{found}");
+        assert!(race.baselines.biases > 1.3 * found && race.baselines.mean > 1.3 * found);
+        // The told error is that of less data, so it may be a little larger.
+        let told = race.held_out;
+        let distance = (told.rmse - found).abs();
+        assert!(distance < 4.0 * told.standard_error + 0.1 * found, "{told:?}, test {found}");
+        assert_eq!(race.winner().contender.model, kind);
+        assert!(race.heats.iter().filter(|heat| heat.is_pilot).count() >= 2);
+    }
+}
+
+#[test]
+fn what_is_given_stays_given() {
+    let Planted { data, .. } = planted(&pairwise(), 900, 0.3, 1);
+    let config = FitConfig {
+        model: ModelKind::Cp,
+        rank: Rank::Fixed(3),
+        biases: Choice::Fixed(Biases::Modes),
+        keep_draws: true,
+        ..quick()
+    };
+    let model = quadfill::fit(data, &config).unwrap();
+    let race = model.summary().race.as_ref().unwrap();
+    for heat in &race.heats {
+        assert_eq!((&heat.contender.model, heat.contender.rank), (&ModelKind::Cp, 3));
+        assert_eq!(heat.contender.biases, Biases::Modes);
+    }
+    assert_eq!(model.rank(), 3);
+}
+
+fn on_threads<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) -> R {
+    rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(work)
+}
+
+#[test]
+fn threads_make_no_difference() {
+    let run = |threads| {
+        let data = planted(&pairwise(), 700, 0.3, 2).data;
+        on_threads(threads, || quadfill::fit(data, &quick()).unwrap().to_bytes().unwrap())
+    };
+    let one = run(1);
+    assert!(one == run(2) && one == run(4));
+}
+
+/// Keeps the checkpoint of every so many.
+struct Keep {
+    kept: Vec<(Stage, Vec<u8>)>,
+    stage: Option<Stage>,
+    seen: usize,
+    every: usize,
+}
+
+impl Observer for Keep {
+    fn event(&mut self, event: Event<'_>) -> ControlFlow<()> {
+        match event {
+            Event::Stage { stage, .. } => self.stage = Some(stage),
+            Event::Checkpoint(checkpoint) => {
+                if self.seen.is_multiple_of(self.every) {
+                    self.kept.push((self.stage.unwrap(), checkpoint.to_bytes().unwrap()));
+                }
+                self.seen += 1;
+            }
+            Event::Step { .. } => {}
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+#[test]
+fn a_race_resumes_to_the_same_bits() {
+    let data = planted(&pairwise(), 500, 0.3, 3).data;
+    let mut keep = Keep { kept: Vec::new(), stage: None, seen: 0, every: 97 };
+    let whole = fit::<f64>(data.clone(), &quick(), &mut keep).unwrap();
+    let in_race = keep.kept.iter().filter(|(stage, _)| matches!(stage, Stage::Race(_))).count();
+    let sampling = keep.kept.iter().filter(|(stage, _)| *stage == Stage::Sample).count();
+    assert!(in_race > 1 && sampling > 0, "{in_race} and {sampling}");
+    for (_, bytes) in keep.kept.iter().step_by(keep.kept.len().div_ceil(6)) {
+        let resumed = resume::<f64>(data.clone(), &quick(), bytes, &mut NoObserver).unwrap();
+        assert_eq!(resumed.parameters, whole.parameters);
+        assert_eq!((resumed.posterior, resumed.sweeps), (whole.posterior.clone(), whole.sweeps));
+    }
+}
+
+#[test]
+fn limits_leave_a_model_that_can_be_used() {
+    struct Stop(usize);
+    impl Observer for Stop {
+        fn event(&mut self, event: Event<'_>) -> ControlFlow<()> {
+            self.0 = self.0.saturating_sub(usize::from(matches!(event, Event::Step { .. })));
+            if self.0 == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        }
+    }
+    for steps in [1, 60, 180, 400] {
+        let data = planted(&pairwise(), 500, 0.3, 3).data;
+        let model = quadfill::fit_with(data, &quick(), &mut Stop(steps)).unwrap();
+        assert!(model.predict(&["1", "2", "3"]).unwrap().is_finite());
+    }
+}
+
+/// The share of new observations within their interval of 90 %.
+fn coverage(model: &Model, test: &Observations) -> f64 {
+    let columns = test.columns();
+    let widths = model.half_widths(&columns, 0.9, None).unwrap();
+    let predictions = model.predict_cells(&columns);
+    let inside = widths.iter().zip(predictions).zip(test.values());
+    let inside =
+        inside.filter(|((width, prediction), value)| (*value - prediction).abs() <= **width);
+    inside.count() as f64 / test.len() as f64
+}
+
+#[test]
+fn intervals_cover_what_they_say_distilled_and_from_draws() {
+    for keep_draws in [false, true] {
+        let (mut sum, seeds) = (0.0, 3);
+        for seed in 0..seeds {
+            let Planted { data, test } = planted(&pairwise(), 2000, 0.5, 20 + seed);
+            let model = quadfill::fit(data, &FitConfig { keep_draws, ..quick() }).unwrap();
+            assert_eq!(model.summary().status, Status::Sampled);
+            sum += coverage(&model, &test);
+        }
+        let share = sum / seeds as f64;
+        assert!((0.86..=0.94).contains(&share), "{share}, keep_draws {keep_draws}");
+    }
+}
+
+#[test]
+fn a_distilled_mean_is_small_and_learns_new_labels() {
+    let Planted { data, test } = planted(&pairwise(), 2000, 0.3, 6);
+    // Without the last label of the first mode.
+    let last = (SIZES[0] - 1) as u32;
+    let rows = |is_last: bool| -> Vec<usize> {
+        (0..data.len()).filter(|&row| (data.indices(0)[row] == last) == is_last).collect()
+    };
+    let part = |rows: &[usize]| {
+        let column = |mode: usize| rows.iter().map(|&row| data.indices(mode)[row]).collect();
+        let values = rows.iter().map(|&row| data.values()[row]).collect();
+        let columns = (0..3).map(column).collect();
+        Observations::new(modes(), columns, values, None, OnDuplicate::Error).unwrap()
+    };
+    let with_used_labels = |data: Observations| {
+        let names: Vec<Vec<String>> = (0..3)
+            .map(|mode| {
+                let used = data.indices(mode).iter();
+                let mut used: Vec<u32> = used.copied().collect();
+                used.sort_unstable();
+                used.dedup();
+                used.into_iter().map(|label| label.to_string()).collect()
+            })
+            .collect();
+        let columns = (0..3)
+            .map(|mode| {
+                let find = |label: &u32| {
+                    names[mode].iter().position(|name| *name == label.to_string()).unwrap() as u32
+                };
+                data.indices(mode).iter().map(find).collect()
+            })
+            .collect();
+        let modes = ["a", "b", "c"].iter().zip(&names);
+        let modes =
+            modes.map(|(name, names)| Mode::new(*name, Labels::from_names(names))).collect();
+        Observations::new(modes, columns, data.values().to_vec(), None, OnDuplicate::Error).unwrap()
+    };
+    for keep_draws in [false, true] {
+        let known = with_used_labels(part(&rows(false)));
+        let model = quadfill::fit(known, &FitConfig { keep_draws, ..quick() }).unwrap();
+        if !keep_draws {
+            let rank = model.summary().race.as_ref().unwrap().winner().contender.rank;
+            assert!(model.spec().rank <= 4 * rank, "{} columns", model.spec().rank);
+        }
+        // A label of which nothing is known has an interval, too.
+        let unknown = model.half_widths(&[&[UNKNOWN], &[1], &[2]], 0.9, None).unwrap()[0];
+        let known = model.half_widths(&[&[0], &[1], &[2]], 0.9, None).unwrap()[0];
+        assert!(unknown > known, "{unknown} and {known}");
+        let folded = model.fold_in(with_used_labels(part(&rows(true)))).unwrap();
+        assert_eq!(
+            folded.predict(&["0", "1", "2"]).unwrap(),
+            model.predict(&["0", "1", "2"]).unwrap()
+        );
+        let (mut squares, mut variance, mut count) = (0.0, 0.0, 0.0);
+        for row in (0..test.len()).filter(|&row| test.indices(0)[row] == last) {
+            let labels: Vec<String> = (0..3).map(|m| test.indices(m)[row].to_string()).collect();
+            let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
+            let value = test.values()[row];
+            squares += (folded.predict(&labels).unwrap() - value).powi(2);
+            variance += (value - 3.0).powi(2);
+            count += 1.0;
+        }
+        assert!(count > 20.0 && squares < 0.3 * variance, "{squares} of {variance}");
+    }
+}
