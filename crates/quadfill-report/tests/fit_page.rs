@@ -66,7 +66,7 @@ fn a_race_is_told_with_all_its_heats() {
     assert_eq!(points, race.heats.len());
     let summary = section(&page, "Summary");
     let Block::Facts(facts) = &summary.blocks[0] else { panic!("facts first") };
-    let (_, words) = facts.iter().find(|(name, _)| name == "held-out error").expect("a fact");
+    let (_, words) = facts.iter().find(|(name, _)| name == "held-out rmse").expect("a fact");
     for part in ["mean ", "biases ", "this model ", " ± "] {
         assert!(words.contains(part), "{words}");
     }

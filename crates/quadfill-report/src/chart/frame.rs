@@ -16,6 +16,7 @@ const LEGEND_LINE: f64 = 20.0;
 pub(super) struct Key<'a> {
     pub(super) name: &'a str,
     pub(super) stroke: Stroke,
+    pub(super) line: bool,
     pub(super) marker: bool,
 }
 
@@ -122,7 +123,9 @@ fn draw_legend(scene: &mut Scene, keys: &[Key<'_>], lines: &[Vec<usize>]) {
         let y = 46.0 + row as f64 * LEGEND_LINE;
         let mut x = 14.0;
         for key in line.iter().map(|&index| &keys[index]) {
-            scene.line((x, y), (x + 22.0, y), key.stroke);
+            if key.line {
+                scene.line((x, y), (x + 22.0, y), key.stroke);
+            }
             if key.marker {
                 scene.add(Shape::Circle {
                     x: x + 11.0,

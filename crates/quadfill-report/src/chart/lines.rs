@@ -108,8 +108,9 @@ impl LineChart {
             ys,
             keys: self.series.iter().map(Series::key).collect(),
         });
+        let mut labels = Vec::new();
         for line in &self.reference_lines {
-            line.draw(&mut frame);
+            line.draw(&mut frame, &mut labels);
         }
         for series in &self.series {
             series.draw(&mut frame);
@@ -119,7 +120,8 @@ impl LineChart {
 }
 
 impl ReferenceLine {
-    fn draw(&self, frame: &mut Frame) {
+    /// Draws the line; `labels` are the baselines of the labels at the right end so far.
+    fn draw(&self, frame: &mut Frame, labels: &mut Vec<f64>) {
         let stroke = Stroke::dashed(Paint::Muted, 1.2);
         match self {
             Self::Vertical(x, words) => {
@@ -136,7 +138,21 @@ impl ReferenceLine {
             Self::Horizontal(y, words) => {
                 let at = frame.y.position(*y);
                 frame.scene.line((frame.left, at), (frame.right, at), stroke);
-                let position = (frame.right, at - 5.0);
+                // Above the line, or below it where another label is in the way.
+                let is_taken = labels.iter().any(|other| (other - (at - 5.0)).abs() < LABEL + 2.0);
+                let baseline = if is_taken { at + LABEL + 2.0 } else { at - 5.0 };
+                labels.push(baseline);
+                // Grid lines do not run through it.
+                let width = font::width(words, LABEL, false) + 6.0;
+                frame.scene.add(Shape::Rect {
+                    x: frame.right - width,
+                    y: baseline - LABEL + 2.0,
+                    width,
+                    height: LABEL + 1.0,
+                    corner_radius: 0.0,
+                    fill: Paint::Paper,
+                });
+                let position = (frame.right, baseline);
                 frame.scene.text(position, words, LABEL, Anchor::End, Paint::Muted);
             }
         }
@@ -154,19 +170,9 @@ impl Series {
     }
 
     fn key(&self) -> Key<'_> {
-        let stroke = match self.style {
-            SeriesStyle::Markers => Stroke::solid(Paint::Paper, 1.0),
-            _ => self.stroke(),
-        };
-        let marker = matches!(self.style, SeriesStyle::LineAndMarkers);
-        match self.style {
-            SeriesStyle::Markers => Key {
-                name: &self.name,
-                stroke: Stroke { width: 6.0, dash: Some((0.1, 100.0)), ..self.stroke() },
-                marker: false,
-            },
-            _ => Key { name: &self.name, stroke, marker },
-        }
+        let marker = matches!(self.style, SeriesStyle::LineAndMarkers | SeriesStyle::Markers);
+        let line = self.style != SeriesStyle::Markers;
+        Key { name: &self.name, stroke: self.stroke(), line, marker }
     }
 
     fn draw(&self, frame: &mut Frame) {

@@ -28,6 +28,11 @@ const FEWEST_CELLS: usize = 50;
 /// errors.
 const CLOSE: f64 = 2.0;
 
+/// What it means that intervals of low levels contain too many cells, and those of high levels do not.
+const HEAVY_TAILS: &str = " Narrow intervals contain many more than they say and wide ones do not: most \
+                           errors are small and a few are very large, unlike the normal noise that is \
+                           assumed.";
+
 /// Cells whose values are known, one column of label indices of the model per mode.
 #[derive(Debug, Clone, Copy)]
 pub struct KnownCells<'a> {
@@ -87,11 +92,21 @@ pub(super) fn section(story: &FitStory<'_>) -> Option<Section> {
         reference_lines: Vec::new(),
     });
     let told = shares.iter().find(|&&(level, _)| level == 100.0 * TOLD)?.1;
-    let words = cells.verdict(told);
+    let mut words = cells.verdict(told);
+    if has_heavy_tails(&shares) {
+        words.push_str(HEAVY_TAILS);
+    }
     Some(Section::new(
         "Intervals",
         vec![Block::Text(words), Block::figure("calibration", chart, "")],
     ))
+}
+
+/// Whether the surplus inside falls from the lowest level to the highest by more than it does for any
+/// normal distribution of another width.
+fn has_heavy_tails(shares: &[(f64, f64)]) -> bool {
+    let (Some(first), Some(last)) = (shares.first(), shares.last()) else { return false };
+    first.1 - first.0 > 8.0 && last.1 - last.0 < 1.5
 }
 
 /// The cells that intervals are judged by.
@@ -200,6 +215,14 @@ impl Cells {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn heavy_tails_are_told_from_wide_intervals() {
+        assert!(has_heavy_tails(&[(50.0, 70.0), (95.0, 95.5)]));
+        // A normal distribution with half as much again of the width.
+        assert!(!has_heavy_tails(&[(50.0, 69.0), (95.0, 99.7)]));
+        assert!(!has_heavy_tails(&[(50.0, 51.0), (95.0, 94.0)]));
+    }
 
     #[test]
     fn the_verdict_allows_for_the_number_of_cells() {

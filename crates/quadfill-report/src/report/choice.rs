@@ -3,7 +3,8 @@
 use quadfill::Model;
 use quadfill::solve::{Heat, HeldOutError, RaceReport};
 
-use super::{Block, Section};
+use super::numbers::{decimals_of, decimals_of_error, fixed, percent};
+use super::{Block, Section, Tone};
 use crate::chart::{
     Axis, Chart, LineChart, Point, ReferenceLine, Series, SeriesStyle, short_number,
 };
@@ -13,20 +14,24 @@ const STRETCH: f64 = 2.0;
 
 pub(super) fn section(model: &Model) -> Option<Section> {
     let race = model.summary().race.as_ref()?;
-    Some(Section::new(
-        "Choice",
-        vec![
-            Block::Text(reason(race, model)),
-            Block::figure("choice", Chart::Lines(chart(race)), caption(race)),
-            table(race),
-        ],
-    ))
+    let mut blocks = vec![Block::Text(reason(race, model))];
+    if race.heats.len() > 1 && race.chosen + 1 == race.heats.len() {
+        blocks.push(Block::Note(
+            Tone::Plain,
+            "The last heat is the best: errors still fell when the race ended, so a longer one may \
+             find a better model."
+                .to_owned(),
+        ));
+    }
+    blocks.push(Block::figure("choice", Chart::Lines(chart(race)), caption(race)));
+    blocks.push(table(race));
+    Some(Section::new("Choice", blocks))
 }
 
 /// The held-out error of the chosen model beside those of the baselines.
 pub(super) fn comparison(race: &RaceReport) -> String {
     let HeldOutError { rmse, standard_error } = race.held_out;
-    let decimals = decimals(rmse, standard_error);
+    let decimals = decimals_of_error(rmse, standard_error);
     let number = |value: f64| fixed(value, decimals);
     format!(
         "mean {}, biases {}, this model {} ± {}",
@@ -35,24 +40,6 @@ pub(super) fn comparison(race: &RaceReport) -> String {
         number(rmse),
         number(standard_error)
     )
-}
-
-/// As many decimals as give a standard error one digit, or two if it begins with a 1.
-fn decimals(value: f64, standard_error: f64) -> Option<usize> {
-    let usual = (1e-3..1e5).contains(&value.abs()) && standard_error > 0.0;
-    let digits = |error: f64| {
-        let first = -error.log10().floor() as i32;
-        let leading = error * 10f64.powi(first);
-        (first + i32::from(leading < 2.0)).clamp(0, 6) as usize
-    };
-    usual.then(|| digits(standard_error))
-}
-
-fn fixed(value: f64, decimals: Option<usize>) -> String {
-    match decimals {
-        Some(decimals) => format!("{value:.decimals$}"),
-        None => short_number(value),
-    }
 }
 
 /// The number of sweeps that a heat took on every fold.
@@ -77,8 +64,7 @@ fn reason(race: &RaceReport, model: &Model) -> String {
     });
     let lead = match rivals.min_by(|x, y| x.1.error.total_cmp(&y.1.error)) {
         Some((at, heat)) => {
-            let lead = short_number(behind(race, heat));
-            format!("; the next best, heat {}, is {lead} % behind", at + 1)
+            format!("; the next best, heat {}, is {} behind", at + 1, percent(behind(race, heat)))
         }
         None => String::new(),
     };
@@ -106,15 +92,16 @@ fn reason(race: &RaceReport, model: &Model) -> String {
 }
 
 fn table(race: &RaceReport) -> Block {
-    let decimals = decimals(race.held_out.rmse, race.held_out.standard_error / 10.0);
+    let decimals = decimals_of(race.winner().error, 4);
     let rows = race
         .heats
         .iter()
         .enumerate()
         .map(|(at, heat)| {
-            let behind = match at == race.chosen {
-                true => "chosen".to_owned(),
-                false => format!("{:+.1} %", behind(race, heat)).replace('-', "\u{2212}"),
+            let behind = if at == race.chosen {
+                "chosen".to_owned()
+            } else {
+                format!("{:+.1} %", behind(race, heat)).replace('-', "\u{2212}")
             };
             vec![
                 (at + 1).to_string(),
@@ -191,14 +178,11 @@ fn chart(race: &RaceReport) -> LineChart {
 
 fn caption(race: &RaceReport) -> String {
     let (_, far) = baselines(race);
-    let mut words =
-        "Contenders are compared on two thirds of the held-out cells. The baselines and the \
-                     error in the summary come from the other third, on which nothing is chosen."
-            .to_owned();
-    if !far.is_empty() {
-        let far = far.iter().map(|(error, name)| format!("{name} {}", short_number(*error)));
-        let far = far.collect::<Vec<_>>().join(", ");
-        words.push_str(&format!(" Not on the chart: {far}."));
+    let words = "Contenders are compared on two thirds of the held-out cells. The baselines and the \
+                 error in the summary come from the other third, on which nothing is chosen.";
+    if far.is_empty() {
+        return words.to_owned();
     }
-    words
+    let far = far.iter().map(|(error, name)| format!("{name} {}", short_number(*error)));
+    format!("{words} Not on the chart: {}.", far.collect::<Vec<_>>().join(", "))
 }

@@ -110,7 +110,7 @@ fn summary(story: &FitStory<'_>) -> Section {
         ("training error".to_owned(), format!("rmse {}", short_number(fit.train_rmse))),
     ];
     if let Some(race) = &fit.race {
-        facts.push(("held-out error".to_owned(), format!("rmse: {}", choice::comparison(race))));
+        facts.push(("held-out rmse".to_owned(), choice::comparison(race)));
     } else if let Some(rmse) = fit.validation_rmse {
         facts.push(("validation error".to_owned(), format!("rmse {}", short_number(rmse))));
     }
@@ -122,7 +122,15 @@ fn summary(story: &FitStory<'_>) -> Section {
         );
         facts.push(("test error".to_owned(), text));
     }
-    if let Some(freedom) = story.summary.degrees_of_freedom {
+    if let Some(given) = story.summary.degrees_of_freedom {
+        // Of the rank that was found: the data are summarised before it is known. A kernel that was
+        // learned has parameters of its own.
+        let freedom = if fit.config.model == ModelKind::Learned {
+            given
+        } else {
+            let spec = model.spec().clone().with_rank(model.rank());
+            spec.degrees_of_freedom(&story.data.sizes())
+        };
         let each = story.summary.observations as f64 / freedom.max(1) as f64;
         facts.push((
             "free parameters".to_owned(),

@@ -4,6 +4,7 @@ mod calibration;
 mod choice;
 mod coverage;
 mod fit;
+mod numbers;
 mod residuals;
 mod spectrum;
 mod steps;
@@ -215,7 +216,7 @@ impl Block {
                     }) { (words) }
                 }
                 Self::Facts(facts) => {
-                    dl.facts { @for (name, value) in facts { div { dt { (name) } dd { (value) } } } }
+                    dl.facts { @for (name, value) in facts { div.long[value.chars().count() > 36] { dt { (name) } dd { (value) } } } }
                 }
                 Self::Table { head, rows } => {
                     div.table {

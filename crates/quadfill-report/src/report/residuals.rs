@@ -3,8 +3,9 @@
 use quadfill::Observations;
 
 use super::fit::FitStory;
+use super::numbers::{decimals_of, fixed};
 use super::{Block, Section};
-use crate::chart::{Chart, Histogram, short_number};
+use crate::chart::{Chart, Histogram};
 
 /// The largest number of residuals that are computed.
 const MAX_RESIDUALS: usize = 1_000_000;
@@ -74,14 +75,15 @@ pub(super) fn section(story: &FitStory<'_>) -> Section {
     let every = data.len().div_ceil(MAX_RESIDUALS).max(1);
     let residuals = Residuals::new(story, every);
     let mut rows = Vec::new();
+    let decimals = decimals_of(story.model.summary().train_rmse, 4);
     for (mode, about) in data.modes().iter().enumerate() {
         for worst in residuals.worst(data, mode) {
             rows.push(vec![
                 about.name.clone(),
                 about.labels.name(worst.label).into_owned(),
                 worst.count.to_string(),
-                short_number(worst.rmse),
-                short_number(worst.mean),
+                fixed(worst.rmse, decimals),
+                fixed(worst.mean, decimals),
             ]);
         }
     }
