@@ -36,6 +36,7 @@ check() {
     rm -rf whole killed
 }
 
-check "path with hold-out" --rank 4
+check "plain fit         " --effort quick
+check "path with hold-out" --rank 4 --solver path
 check "path to a penalty " --rank 4 --penalty 1e-4 --tolerance 0
 check "als               " --rank 4 --solver als --penalty 1e-4 --tolerance 0

@@ -42,9 +42,9 @@ fn descriptions() {
         ),
         (
             "/version",
-            json!(4),
+            json!(5),
             Some(
-                "it was written by a newer version of Quadfill (format 4, this one knows up to 3): upgrade Quadfill to open it",
+                "it was written by a newer version of Quadfill (format 5, this one knows up to 4): upgrade Quadfill to open it",
             ),
         ),
         (

@@ -2,7 +2,7 @@
 
 use quadfill::model::{Biases, ModelKind};
 use quadfill::objective::PenaltyScale;
-use quadfill::solve::{Choice, Rank, Sampling, Solver, Status};
+use quadfill::solve::{Choice, Rank, RowPriorKind, Sampling, Solver, Status};
 use quadfill::{FitConfig, Model};
 
 /// Seconds after which a setting ends with the best model so far, which the table marks.
@@ -26,12 +26,14 @@ pub(super) fn settings() -> Vec<(&'static str, FitConfig)> {
         ("gibbs10x4", with(Pairwise, Rank::Fixed(10), gibbs(4))),
         ("cp gibbs10", with(Cp, Rank::Fixed(10), gibbs(1))),
         ("cp gibbs20", with(Cp, Rank::Fixed(20), gibbs(1))),
+        ("cp full20x2", with(Cp, Rank::Fixed(20), full_prior(2))),
+        ("full20x2", with(Pairwise, Rank::Fixed(20), full_prior(2))),
     ]
 }
 
 /// What the heads of the columns mean.
 pub(super) const LEGEND: &str = "path: pairwise, automatic rank; path n10: rank 10, biases, penalty scaled by counts; \
-    gibbs10x4: pairwise, rank 10, four chains; cp gibbs: one chain";
+    gibbs10x4: pairwise, rank 10, four chains; cp gibbs: one chain; full: normal-Wishart prior, two chains";
 
 fn with(model: ModelKind, rank: Rank, solver: Solver) -> FitConfig {
     // A certificate does not change the model.
@@ -52,6 +54,11 @@ fn gibbs(chains: usize) -> Solver {
     Solver::Gibbs(Sampling { chains, ..Sampling::default() })
 }
 
+fn full_prior(chains: usize) -> Solver {
+    let prior = RowPriorKind::Wishart;
+    Solver::Gibbs(Sampling { chains, prior, ..Sampling::default() })
+}
+
 /// Whether a fit ended before it was done.
 pub(super) fn was_cut_short(model: &Model) -> bool {
     model.summary().status == Status::TimeLimit
@@ -65,5 +72,7 @@ pub(super) fn chosen(model: &Model) -> String {
         Biases::Mean => "mean",
         Biases::Modes => "biases",
     };
-    format!("{} {solver} {}, {biases}", model.kind(), model.rank())
+    let race = model.summary().race.as_ref();
+    let rank = race.map_or(model.rank(), |race| race.winner().contender.rank);
+    format!("{} {solver} {rank}, {biases}", model.kind())
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use quadfill::model::Kernel;
+use quadfill::solve::Effort;
 use quadfill::{FitConfig, Labels, Mode, Observations, OnDuplicate};
 use quadfill_kernels::streams;
 use quadfill_testkit::Planted;
@@ -18,9 +19,9 @@ use crate::data;
 use crate::peers::Peers;
 use crate::sweeps::pool;
 
-/// The settings that are timed. Other efforts than the default are added here.
+/// The settings that are timed.
 fn efforts() -> Vec<(&'static str, FitConfig)> {
-    vec![("default", plain())]
+    vec![("normal", plain()), ("quick", FitConfig { effort: Effort::Quick, ..plain() })]
 }
 
 /// Data to fit, and cells to compare the model with where they are known.

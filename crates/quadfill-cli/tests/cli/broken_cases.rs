@@ -205,7 +205,7 @@ pub(crate) const FLAGS: &[Case] = &[
     ("fit good.csv -o m --sweeps -3", "--sweeps -3: give a whole number above 0"),
     (
         "fit good.csv -o m --solver sgd",
-        "--solver sgd: choose path, als, gd, lbfgs, gauss-newton, sdp, gibbs",
+        "--solver sgd: choose auto, path, als, gd, lbfgs, gauss-newton, sdp, gibbs",
     ),
     ("fit good.csv -o m --step 0.1", "--step is for --solver gd only: leave it out"),
     ("fit good.csv -o m --solver gd --step 0", "--step is 0: it must be a number above 0"),
@@ -493,7 +493,7 @@ pub(crate) const MODELS: &[Case] = &[
     ),
     (
         "predict future good.csv -o out.csv",
-        "future/model.json: it was written by a newer version of Quadfill (format 99, this one knows up to 3): upgrade Quadfill to open it",
+        "future/model.json: it was written by a newer version of Quadfill (format 99, this one knows up to 4): upgrade Quadfill to open it",
     ),
     (
         "predict short good.csv -o out.csv",

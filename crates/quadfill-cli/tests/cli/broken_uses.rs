@@ -102,12 +102,8 @@ pub(crate) const USES: &[Case] = &[
         "the influence of single observations is not known for a mean of draws: set --solver to path",
     ),
     (
-        "fold-in drawn strangers.csv -o m",
-        "a mean of draws cannot be updated: fit all data again, or set --solver to path",
-    ),
-    (
         "update drawn strangers.csv -o m",
-        "a mean of draws cannot be updated: fit all data again, or set --solver to path",
+        "a mean of draws cannot be updated: fit all data again, fold new labels in, or set --solver to path",
     ),
     (
         "evaluate model good.csv --rank-mode week",

@@ -12,7 +12,7 @@ use crate::observations::{Binning, Labels, Mode, Source};
 /// Identifies the file format.
 pub(super) const FORMAT: &str = "quadfill-model";
 /// Incremented when an older version could not read the file correctly.
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 /// The last version with settings and bins in their older form.
 const LAST_OLD_VERSION: u32 = 2;
 
