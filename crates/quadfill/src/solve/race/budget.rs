@@ -8,10 +8,10 @@ use quadfill_kernels::Real;
 
 /// The operations of a race on [`UNIT`] observations. An operation takes about a nanosecond of one core,
 /// so that is a second or two on two cores.
-const OPERATIONS: f64 = 3.0e9;
+const OPERATIONS: f64 = 5.0e9;
 const UNIT: f64 = 5_000.0;
 /// More data deserve more effort, but not in proportion.
-const GROWTH: f64 = 0.6;
+const GROWTH: f64 = 0.55;
 
 /// The largest share of a race that distilling the winner to one size may take.
 const DISTILLING: f64 = 0.2;
