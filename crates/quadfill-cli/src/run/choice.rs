@@ -17,9 +17,15 @@ pub(super) fn add_lines(lines: &mut Lines, race: &RaceReport, rank: usize, draws
             number(race.baselines.mean),
             number(race.baselines.biases),
             number(held_out.rmse),
-            number(held_out.standard_error)
+            two_digits(held_out.standard_error)
         ),
     );
+}
+
+/// A standard error, which has no more digits than these.
+fn two_digits(value: f64) -> String {
+    let digits = if value > 0.0 { (1.0 - value.log10().floor()).clamp(0.0, 8.0) } else { 0.0 };
+    format!("{value:.*}", digits as usize)
 }
 
 /// The winner, and what is kept of it.
@@ -48,9 +54,9 @@ fn reason(race: &RaceReport) -> String {
     );
     match next {
         Some(heat) => format!(
-            "{tried}; {} was {} % behind (--explain-choice shows all)",
+            "{tried}; {} was {:.1} % behind (--explain-choice shows all)",
             heat.contender.model,
-            number(behind(heat, winner))
+            behind(heat, winner)
         ),
         None => format!("{tried} (--explain-choice shows all)"),
     }

@@ -242,7 +242,9 @@ impl FitReport {
         if let Some(report) = &self.report {
             lines.add("report", report.display().to_string());
         }
-        if self.path.len() > 1 {
+        if self.path.len() > 1
+            && self.race.as_ref().is_none_or(|race| race.winner().contender.is_path())
+        {
             lines.add("path", path_in_blocks(&self.path));
         }
         lines

@@ -154,7 +154,12 @@ impl ModelReport {
             );
         }
         if let Some(draws) = self.draws {
-            lines.add("mean of", counted(draws, "draw"));
+            let what = if draws == 1 {
+                "draws from the posterior, distilled".to_owned()
+            } else {
+                counted(draws, "draw")
+            };
+            lines.add("mean of", what);
         }
         lines.add("predicts", self.value.clone());
         lines.add(
