@@ -48,7 +48,7 @@ fn counted(data: Observations) -> (Fit<f64>, Counter) {
 
 #[test]
 fn noise_that_is_nearly_fitted_ends_the_attempt_after_one_step() {
-    let mut planted = Planted::new(&[40, 50, 60], 3, Some(pairwise_kernel(3)), 2_000, 2);
+    let mut planted = Planted::new(&[90, 100, 110], 3, Some(pairwise_kernel(3)), 6_000, 2);
     planted.add_noise(0.1, 2);
     let (fit, counter) = counted(observations(&planted, planted.values.clone()));
     assert_eq!(fit.status, Status::Validated);

@@ -30,6 +30,9 @@ const PROBE_SHARE: f64 = 0.93;
 /// to tell, and little because most data are noisy.
 const PROBE_WORK: usize = 30_000_000;
 const PROBE_INNER: usize = 100;
+/// Up to this work, in observations times squared rank, other ranks are tried all the same: a larger rank than that of
+/// the data has flat directions that a step may not find.
+const CHEAP_WORK: usize = 1_000_000;
 /// Where there are this many observations for each free parameter, a path of [`SHORT_PATH`] steps recovers what a
 /// longer one does.
 const MANY_PER_PARAMETER: usize = 8;
@@ -163,12 +166,19 @@ fn try_exact<T: Real>(
                 let left = objective.data_value(&descent.parameters).sqrt();
                 return match ending {
                     _ if left <= vanished => Attempt::Exact(descent),
-                    Ending::StoppedByRule if descent.trace.step == 1 => Attempt::Noisy,
+                    Ending::StoppedByRule if descent.trace.step == 1 && !is_cheap(&objective) => {
+                        Attempt::Noisy
+                    }
                     _ => Attempt::Close,
                 };
             }
         };
     }
+}
+
+/// Whether an attempt takes next to no time.
+fn is_cheap<T: Real>(objective: &Objective<'_, T>) -> bool {
+    objective.views().len() * objective.spec().rank.pow(2) <= CHEAP_WORK
 }
 
 /// The state of the search during an attempt.
