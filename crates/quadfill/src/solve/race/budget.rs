@@ -46,7 +46,7 @@ impl Budget {
             |sizes: Vec<usize>| session.base.group_sizes(&sizes).iter().sum::<usize>() as f64;
         Self {
             race: all,
-            last: 0.5 * all,
+            last: 0.7 * all,
             observations: arena.folds.iter().map(|fold| fold.training.len() as f64).sum(),
             rows: arena.folds.iter().map(|fold| rows(fold.training.sizes())).sum(),
             modes: session.base.modes() as f64,

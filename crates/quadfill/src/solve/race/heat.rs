@@ -151,9 +151,9 @@ fn grown<T: Real>(
     Some(chains.iter().map(|fold| fold.iter().map(grow).collect()).collect())
 }
 
-/// The same rows with further columns of a tenth of their size.
+/// The same rows with further random columns, not so small that their prior would keep them there.
 fn grown_point<T: Real>(point: &Parameters<T>, spec: &ModelSpec) -> Parameters<T> {
-    const SIZE: f64 = 0.1;
+    const SIZE: f64 = 0.6;
     const SEED: u64 = 7;
     let rank = point.layout().rank();
     // Contenders share no factors: every mode has as many labels as its matrix has rows.

@@ -25,9 +25,9 @@ use quadfill_kernels::Real;
 /// Sweeps with all data before draws count.
 const BURN_IN: usize = 20;
 /// Draws go on until more of them would lower the held-out error by less than this share of it.
-const GAIN: f64 = 5e-4;
+const GAIN: f64 = 2.5e-4;
 /// The fewest and the most draws of all chains together.
-const DRAWS: (f64, f64) = (60.0, 1000.0);
+const DRAWS: (f64, f64) = (120.0, 1000.0);
 /// The number of draws that are kept, and where they are kept in place of a distilled mean.
 const KEPT: usize = 32;
 const FEW: usize = 16;
