@@ -101,6 +101,7 @@ pub(crate) fn quality(folder: &Path) -> anyhow::Result<()> {
         rank: Rank::Fixed(20),
         biases: Choice::Fixed(Biases::Modes),
         penalty_scale: PenaltyScale::Count,
+        solver: Solver::Path,
         ..FitConfig::default()
     };
     let model = quadfill::fit(old, &config)?;

@@ -80,6 +80,9 @@ impl Hyperspectral {
             path_steps: (observations > MANY).then_some(STEPS_WITH_MANY).into(),
             seed: cell.count("seed") as u64,
             precision: Choice::Fixed(Precision::F32),
+            solver: Solver::Path,
+            // As in the paper: rows are drawn to zero.
+            centre: Choice::Fixed(false),
             ..FitConfig::default()
         }
     }

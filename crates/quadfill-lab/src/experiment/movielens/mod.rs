@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use quadfill::model::{Biases, ModelKind};
-use quadfill::solve::{Choice, Precision, Rank};
+use quadfill::solve::{Choice, Precision, Rank, Solver};
 use quadfill::{FitConfig, Labels, Mode, Model, Observations, OnDuplicate};
 use quadfill_kernels::streams;
 use quadfill_report::Block;
@@ -105,6 +105,9 @@ impl Movielens {
             seed: cell.count("seed") as u64,
             precision: Choice::Fixed(Precision::F32),
             certify: false,
+            solver: Solver::Path,
+            // As in the paper: rows are drawn to zero.
+            centre: Choice::Fixed(false),
             ..FitConfig::default()
         };
         Ok(match cell.text("setting") {
