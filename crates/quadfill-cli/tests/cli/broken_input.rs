@@ -89,7 +89,7 @@ fn break_models(place: &Place) {
     copy("scribbled");
     place.write("scribbled/model.json", "not json");
     copy("future");
-    edit("future/model.json", &|text| text.replace("\"version\": 3", "\"version\": 99"));
+    edit("future/model.json", &|text| text.replace("\"version\": 4", "\"version\": 99"));
     copy("short");
     let numbers = fs::read(place.path("short/model.safetensors")).unwrap();
     place.write("short/model.safetensors", &numbers[..numbers.len() - 9]);
