@@ -126,7 +126,7 @@ impl Solver {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Effort {
-    /// A quarter of the default.
+    /// A fifth of the default.
     Quick,
     /// Seconds for thousands of observations, minutes for millions.
     #[default]

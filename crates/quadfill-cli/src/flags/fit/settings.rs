@@ -238,7 +238,7 @@ enum SolverName {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum EffortName {
-    /// A quarter of the default
+    /// A fifth of the default
     Quick,
     /// Seconds for thousands of rows, minutes for millions
     Normal,

@@ -11,7 +11,7 @@ use quadfill_kernels::Real;
 const OPERATIONS: f64 = 5.0e9;
 const UNIT: f64 = 5_000.0;
 /// More data deserve more effort, but not in proportion.
-const GROWTH: f64 = 0.55;
+const GROWTH: f64 = 0.5;
 
 /// The largest share of a race that distilling the winner to one size may take.
 const DISTILLING: f64 = 0.2;
@@ -36,7 +36,7 @@ impl Budget {
     pub(super) fn new<T: Real>(session: &FitSession<'_, T>, arena: &Arena<'_, T>) -> Self {
         let data = session.problem.data();
         let times = match session.config().effort {
-            Effort::Quick => 0.25,
+            Effort::Quick => 0.2,
             Effort::Normal => 1.0,
             Effort::Thorough => 4.0,
         };
@@ -46,7 +46,7 @@ impl Budget {
             |sizes: Vec<usize>| session.base.group_sizes(&sizes).iter().sum::<usize>() as f64;
         Self {
             race: all,
-            last: 0.7 * all,
+            last: 0.35 * all,
             observations: arena.folds.iter().map(|fold| fold.training.len() as f64).sum(),
             rows: arena.folds.iter().map(|fold| rows(fold.training.sizes())).sum(),
             modes: session.base.modes() as f64,
