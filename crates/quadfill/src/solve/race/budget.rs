@@ -10,8 +10,10 @@ use quadfill_kernels::Real;
 /// so that is a second or two on two cores.
 const OPERATIONS: f64 = 5.0e9;
 const UNIT: f64 = 5_000.0;
-/// More data deserve more effort, but not in proportion.
-const GROWTH: f64 = 0.5;
+/// More data deserve more effort, but not in proportion, and less so where they are many.
+const GROWTH: f64 = 0.55;
+const MANY: f64 = 100_000.0;
+const GROWTH_OF_MANY: f64 = 0.4;
 
 /// The largest share of a race that distilling the winner to one size may take.
 const DISTILLING: f64 = 0.2;
@@ -41,7 +43,8 @@ impl Budget {
             Effort::Thorough => 4.0,
         };
         let whole = data.len() as f64;
-        let all = times * OPERATIONS * (whole / UNIT).max(0.2).powf(GROWTH);
+        let few = (whole.min(MANY) / UNIT).max(0.2).powf(GROWTH);
+        let all = times * OPERATIONS * few * (whole / MANY).max(1.0).powf(GROWTH_OF_MANY);
         let rows =
             |sizes: Vec<usize>| session.base.group_sizes(&sizes).iter().sum::<usize>() as f64;
         Self {
