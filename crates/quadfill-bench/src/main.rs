@@ -3,7 +3,7 @@
 //! `quadfill-bench [--peers VENV] [--data FOLDER] [--only PART]` prints one line per figure. Parts are
 //! sweep, small, gibbs, certificate, reading, memory, top, fold-in and, on data sets in FOLDER,
 //! ratings, links and tags. The scoreboard of plain `fit` and its times are run only when they are named:
-//! `--only defaults --data FOLDER [--peers VENV] [--row TEXT] [--splits N]` with `--plain`,
+//! `--only defaults --data FOLDER [--peers VENV] [--row TEXT] [--splits N] [--first-split N]` with `--plain`,
 //! `--no-settings` or `--against FILE` for fewer columns, `--only defaults-peers` for the peers of the
 //! scoreboard alone, and `--only defaults-time`.
 //! Peers run as Python scripts on the same data, in the same run.
@@ -50,7 +50,7 @@ const PARTS: [&str; 14] = [
 const ONLY_WHEN_NAMED: &str = "defaults";
 
 const USAGE: &str = "quadfill-bench [--only PART] [--peers VENV] [--data FOLDER]
-    with --only defaults: [--row TEXT] [--splits N] [--plain | --no-settings | --against FILE]";
+    with --only defaults: [--row TEXT] [--splits N] [--first-split N] [--plain | --no-settings | --against FILE]";
 
 fn main() -> anyhow::Result<()> {
     let mut peers = None;
@@ -58,6 +58,7 @@ fn main() -> anyhow::Result<()> {
     let mut data = None;
     let mut row = None;
     let mut splits = 1;
+    let mut first_split = 1;
     let mut plain = false;
     let mut no_settings = false;
     let mut against = None;
@@ -70,6 +71,9 @@ fn main() -> anyhow::Result<()> {
             "--data" => data = Some(PathBuf::from(value()?)),
             "--row" => row = Some(value()?),
             "--splits" => splits = value()?.parse().context("--splits needs a number")?,
+            "--first-split" => {
+                first_split = value()?.parse().context("--first-split needs a number")?;
+            }
             "--plain" => plain = true,
             "--no-settings" => no_settings = true,
             "--against" => against = Some(PathBuf::from(value()?)),
@@ -133,7 +137,7 @@ fn main() -> anyhow::Result<()> {
     }
     if let Some(columns) = scoreboard {
         let data = data.as_deref().context("the scoreboard needs --data FOLDER")?;
-        let options = defaults::Options { columns, splits, row, against };
+        let options = defaults::Options { columns, splits, first_split, row, against };
         defaults::run(&peers, data, &folder, &options)?;
         return Ok(());
     }

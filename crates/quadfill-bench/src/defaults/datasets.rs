@@ -129,6 +129,22 @@ pub(super) const DATA_SETS: &[DataSet] = &[
         load: |sources| app_use(sources).map(Some),
     },
     DataSet {
+        name: "pines",
+        shares: CUBE,
+        unit: Unit::Relative,
+        is_tuned_on: true,
+        peers: ON_CELLS,
+        load: |sources| packaged(sources, "pines.npy"),
+    },
+    DataSet {
+        name: "responses",
+        shares: HALF,
+        unit: Unit::Relative,
+        is_tuned_on: true,
+        peers: ON_SMALL_ARRAYS,
+        load: |sources| packaged(sources, "responses.npy"),
+    },
+    DataSet {
         name: "serology",
         shares: HALF,
         unit: Unit::Relative,

@@ -42,6 +42,8 @@ pub(crate) struct Options {
     pub(crate) columns: Columns,
     /// The number of splits; the table has medians.
     pub(crate) splits: u64,
+    /// The number of the first one, which decides what is drawn.
+    pub(crate) first_split: u64,
     /// Only rows whose name contains this.
     pub(crate) row: Option<String>,
     /// The file of an earlier run whose settings and peers plain `fit` is compared with.
@@ -154,7 +156,7 @@ fn measure(
 ) -> anyhow::Result<Row> {
     let unit = datasets::unit(cells, set.unit);
     let mut row = Row::new(name, set.is_tuned_on);
-    for number in 1..=options.splits {
+    for number in options.first_split..options.first_split + options.splits {
         let (train, test) = datasets::split(cells, share, number)?;
         row.cells = train.len();
         if options.columns != Columns::Peers {

@@ -11,10 +11,12 @@ use quadfill_kernels::Real;
 
 /// Below this many observations one hold-out is too noisy to choose on: several are averaged.
 const FEW: usize = 60_000;
-/// The number of folds then, and with very few observations.
+/// The number of folds then, with very few observations, and with fewer still.
 const FOLDS: u64 = 3;
 const VERY_FEW: usize = 5_000;
-const MOST_FOLDS: u64 = 5;
+const MORE_FOLDS: u64 = 5;
+const FEWEST: usize = 2_000;
+const MOST_FOLDS: u64 = 10;
 /// Above this many observations contenders are raced on a sample of the largest mode's rows.
 const MANY: usize = 20_000_000;
 /// The size of that sample.
@@ -38,7 +40,11 @@ pub(in crate::solve) fn folds<T: Real>(
     if data.len() >= FEW {
         return Ok(Vec::new());
     }
-    let count = if data.len() < VERY_FEW { MOST_FOLDS } else { FOLDS };
+    let count = match data.len() {
+        ..FEWEST => MOST_FOLDS,
+        ..VERY_FEW => MORE_FOLDS,
+        _ => FOLDS,
+    };
     let seeds = (0..count).map(|fold| seed.wrapping_add(fold << 32));
     seeds.map(|seed| problem(data.clone(), seed)).collect()
 }
@@ -177,17 +183,6 @@ impl HeldOutCells {
     /// How many there are.
     pub(super) fn len(&self) -> usize {
         self.values.len()
-    }
-
-    /// The sum of the squared errors of a point.
-    pub(super) fn squared_error<T: Real>(
-        &self,
-        spec: &ModelSpec,
-        parameters: &Parameters<T>,
-    ) -> f64 {
-        let mut predictions = vec![0.0; self.len()];
-        self.add_predictions(spec, parameters, &mut predictions);
-        predictions.iter().zip(&self.values).map(|(x, y)| (x - y).powi(2)).sum()
     }
 
     /// Adds the predictions of a point.

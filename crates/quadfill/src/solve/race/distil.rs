@@ -2,15 +2,14 @@
 //!
 //! The mean of `S` draws of rank `R` is a model of the same kind with `S R` columns, most of which say the
 //! same. Few columns say nearly all of it: rows of rank `R`, `2 R` or `4 R` are fitted by alternating least
-//! squares to the mean's own predictions, on the observed cells and on others. How many are enough is
-//! decided on held-out data, with the draws of the winning heat; where `4 R` are not, a few draws are kept.
+//! squares to the mean's own predictions. How many are enough shows on cells that were not fitted, half of them
+//! not observed either, which is where draws differ most: there predictions must be so close to the mean's that,
+//! beside the held-out error, the difference does not count. Where `4 R` columns are not enough, they are taken all the same if they are
+//! closer to the mean of all draws than the mean of those draws that were kept is.
 
-use rand::RngExt;
-use rand_chacha::ChaCha8Rng;
-
-use super::arena::Fold;
 use super::budget::Budget;
-use crate::model::{Biases, Draw, GroupPrior, ModelSpec, Parameters, Posterior, Predictor};
+use super::mean_cells::{MeanCells, MeanSums, OBSERVED, PER_COLUMN};
+use crate::model::{Biases, Draw, GroupPrior, ModelSpec, Parameters, Posterior};
 use crate::objective::{Objective, PenaltyScale};
 use crate::observations::{Labels, Mode, Observations, OnDuplicate};
 use crate::solve::gibbs::Chain;
@@ -18,59 +17,65 @@ use crate::solve::session::FitSession;
 use crate::solve::state::{Descent, Finished};
 use crate::solve::{Status, als};
 use crate::views::{Selection, Views};
-use quadfill_kernels::{Real, cholesky, streams};
+use quadfill_kernels::{Real, cholesky};
 
-/// The largest relative increase of the held-out error.
+/// The largest relative increase of the held-out error that the differences of predictions may amount to: the
+/// squares of both add up.
 const INCREASE: f64 = 5e-4;
 /// How many draws' columns are tried, and the largest rank.
 const WIDTHS: [usize; 3] = [1, 2, 4];
 const MAX_RANK: usize = 128;
-/// At most so many observed cells are fitted.
-const OBSERVED: usize = 400_000;
-/// Cells of every row besides, for each of its columns.
-const PER_COLUMN: usize = 3;
-const SWEEPS: usize = 8;
+const SWEEPS: usize = 12;
 /// The ridge of the fit, over the penalty that the draws amount to.
 const RIDGE: f64 = 1e-3;
-const CELL_STREAM: u64 = 0x64_6973_7469_6c01;
 
-/// How many draws' columns the mean of draws is distilled to, or `None` if the held-out error would be
-/// larger by more than [`INCREASE`].
-pub(super) fn choose_width<T: Real>(
-    budget: &Budget,
-    fold: &Fold<'_, T>,
-    spec: &ModelSpec,
-    draws: &[(Parameters<T>, Chain)],
-    seed: u64,
-) -> Option<usize> {
-    let sizes = fold.training.sizes();
-    let mean = joined(spec, &sizes, draws.iter());
-    let error = |(spec, parameters): &(ModelSpec, Parameters<T>)| {
-        fold.held_out.squared_error(spec, parameters)
-    };
-    let allowed = error(&mean) * (1.0 + INCREASE).powi(2);
+/// To how many draws' columns a mean can be distilled within the budget.
+pub(super) fn affordable_widths(budget: &Budget, spec: &ModelSpec) -> Vec<usize> {
     WIDTHS
         .into_iter()
-        .filter(|&width| width <= draws.len() && spec.rank * width <= MAX_RANK)
+        .filter(|&width| spec.rank * width <= MAX_RANK)
         .filter(|&width| {
             let small = spec.clone().with_rank(spec.rank * width);
             budget.allows_distilling(&small, SWEEPS, PER_COLUMN, OBSERVED)
         })
-        .find(|&width| error(&distilled(fold.training, spec, draws, width, seed)) <= allowed)
+        .collect()
 }
 
-/// The distilled mean of draws, whose error on held-out data is known.
+/// What a mean is distilled from.
+pub(super) struct Source<'a, T: Real> {
+    pub(super) spec: &'a ModelSpec,
+    /// Draws that were kept, those of all chains after a sweep side by side.
+    pub(super) kept: &'a [(Parameters<T>, Chain)],
+    pub(super) chains: usize,
+    pub(super) cells: &'a MeanCells,
+    pub(super) sums: &'a MeanSums,
+}
+
+/// The mean of draws, whose error on held-out data is known, distilled to the first of the widths that is
+/// enough, or `None` if the draws that were kept are better.
 pub(super) fn mean_of<T: Real>(
     session: &FitSession<'_, T>,
-    spec: &ModelSpec,
-    draws: &[(Parameters<T>, Chain)],
-    width: usize,
+    source: &Source<'_, T>,
+    widths: &[usize],
     rmse: f64,
     status: Status,
-) -> Finished<T> {
+) -> Option<Finished<T>> {
     let data = session.problem.data();
-    let penalty = mean_penalty(data, draws);
-    let (spec, parameters) = distilled(data, spec, draws, width, session.config().seed);
+    let allowed = rmse * ((1.0 + INCREASE).powi(2) - 1.0).sqrt();
+    let mut best: Option<Distilled<T>> = None;
+    for &width in widths.iter().filter(|&&width| width <= source.kept.len()) {
+        if best.as_ref().is_none_or(|best| best.difference > allowed) {
+            best = Some(source.distilled(data, width));
+        }
+    }
+    let Distilled { spec, parameters, difference } = best?;
+    if difference > allowed {
+        let (wide, kept) = joined(source.spec, &data.sizes(), source.kept.iter());
+        if source.cells.difference(source.sums, &wide, &kept) <= difference {
+            return None;
+        }
+    }
+    let penalty = mean_penalty(data, source.kept);
     let draw = Draw {
         // What a prediction may be off by, which the draws are no longer there to tell.
         noise: (rmse * rmse).max(f64::MIN_POSITIVE).recip(),
@@ -83,7 +88,7 @@ pub(super) fn mean_of<T: Real>(
     };
     let posterior = Posterior::new(&spec, vec![draw]);
     let descent = Descent::new(spec, penalty, parameters);
-    Finished { posterior: Some(posterior), ..Finished::at(descent, penalty, status) }
+    Some(Finished { posterior: Some(posterior), ..Finished::at(descent, penalty, status) })
 }
 
 /// Draws side by side: the model of their mean.
@@ -104,79 +109,57 @@ fn mean_penalty<T: Real>(data: Selection<'_, T>, draws: &[(Parameters<T>, Chain)
     penalties.sum::<f64>() / draws.len() as f64
 }
 
-/// The mean of draws with the columns of `width` of them.
-fn distilled<T: Real>(
-    data: Selection<'_, T>,
-    spec: &ModelSpec,
-    draws: &[(Parameters<T>, Chain)],
-    width: usize,
-    seed: u64,
-) -> (ModelSpec, Parameters<T>) {
-    let sizes = data.sizes();
-    let (wide, mean) = joined(spec, &sizes, draws.iter());
-    // Mean and biases stay as they are: the interaction alone is fitted.
-    let wide = wide.with_biases(Biases::None);
-    let interaction = without_biases(&wide, &mean, &sizes);
-    let target = Predictor::new(&wide, &interaction);
-    let some = (0..width).map(|at| &draws[draws.len() - 1 - at * draws.len() / width]);
-    let (small, start) = joined(spec, &sizes, some);
-    let small = small.with_biases(Biases::None);
-    let start = without_biases(&small, &start, &sizes);
-    let cells = fitted_cells(data, &small, &mut streams::stream(seed, CELL_STREAM, 0));
-    let rows = fit(&small, &sizes, cells, &target, start, RIDGE * mean_penalty(data, draws));
-    let whole = small.with_biases(spec.biases);
-    let parameters = with_biases(&whole, &rows, &mean, &sizes);
-    (whole, parameters)
+/// A mean of draws with few columns.
+struct Distilled<T: Real> {
+    spec: ModelSpec,
+    parameters: Parameters<T>,
+    /// The root mean square of what its predictions differ by from the mean's.
+    difference: f64,
 }
 
-fn columns(cells: &[Vec<u32>]) -> Vec<&[u32]> {
-    cells.iter().map(Vec::as_slice).collect()
-}
-
-/// The cells that are fitted: observed ones, and some of every row besides, so that no row is left
-/// undetermined.
-fn fitted_cells<T: Real>(
-    data: Selection<'_, T>,
-    spec: &ModelSpec,
-    rng: &mut ChaCha8Rng,
-) -> Vec<Vec<u32>> {
-    let sizes = data.sizes();
-    let mut cells = vec![Vec::new(); sizes.len()];
-    let share = (OBSERVED as f64 / data.len() as f64).min(1.0);
-    data.for_each(|cell, _, _| {
-        if rng.random::<f64>() < share {
-            for (column, &label) in cells.iter_mut().zip(cell) {
-                column.push(label);
-            }
-        }
-    });
-    let observed = cells[0].len();
-    for (mode, &labels) in sizes.iter().enumerate() {
-        for label in 0..labels as u32 {
-            for _ in 0..PER_COLUMN * spec.rank {
-                for (other, column) in cells.iter_mut().enumerate() {
-                    // Other labels as often as they occur.
-                    let drawn = column[rng.random_range(0..observed)];
-                    column.push(if other == mode { label } else { drawn });
-                }
-            }
-        }
+impl<T: Real> Source<'_, T> {
+    /// The mean with the columns of `width` draws.
+    fn distilled(&self, data: Selection<'_, T>, width: usize) -> Distilled<T> {
+        let sizes = data.sizes();
+        let (small, start) = joined(self.spec, &sizes, self.some_draws(width));
+        // Mean and biases are those of the mean: the interaction alone is fitted.
+        let plain = small.clone().with_biases(Biases::None);
+        let mut start_rows = Parameters::zeros(&plain, &sizes);
+        copy_rows(&start, &mut start_rows);
+        let targets = self.sums.interactions::<T>(self.cells, &small, &sizes);
+        let ridge = RIDGE * mean_penalty(data, self.kept);
+        let rows = fit(&plain, &sizes, self.cells, targets, start_rows, ridge);
+        let mut parameters = Parameters::zeros(&small, &sizes);
+        copy_rows(&rows, &mut parameters);
+        self.sums.set_biases(&mut parameters);
+        let difference = self.cells.difference(self.sums, &small, &parameters);
+        Distilled { spec: small, parameters, difference }
     }
-    cells
+
+    /// Draws that differ as much as possible: of different chains, and long after one another.
+    fn some_draws(&self, width: usize) -> impl Iterator<Item = &(Parameters<T>, Chain)> {
+        let (chains, sweeps) = (self.chains, self.kept.len() / self.chains);
+        let rounds = width.div_ceil(chains);
+        (0..width).map(move |at| {
+            let sweep = sweeps - 1 - at / chains * sweeps / rounds;
+            &self.kept[sweep * chains + at % chains]
+        })
+    }
 }
 
-/// Alternating least squares on the predictions for cells.
+/// Alternating least squares on the mean's predictions.
 fn fit<T: Real>(
     spec: &ModelSpec,
     sizes: &[usize],
-    cells: Vec<Vec<u32>>,
-    target: &Predictor<'_, T>,
+    cells: &MeanCells,
+    targets: Vec<f64>,
     start: Parameters<T>,
     ridge: f64,
 ) -> Parameters<T> {
-    let values = target.cells(&columns(&cells));
     let modes = sizes.iter().map(|&size| Mode::new("mode", Labels::range(size))).collect();
-    let data = Observations::new(modes, cells, values, None, OnDuplicate::Last)
+    let columns = cells.fitted().into_iter().map(<[u32]>::to_vec).collect();
+    let weights = Some(cells.weights());
+    let data = Observations::new(modes, columns, targets, weights, OnDuplicate::Last)
         .expect("predictions are finite");
     let views = Views::<T>::new(data);
     let objective = Objective::new(&views, spec, ridge, PenaltyScale::Uniform);
@@ -185,35 +168,6 @@ fn fit<T: Real>(
         als::sweep(&objective, &mut parameters);
     }
     parameters
-}
-
-/// The same rows without mean and biases.
-fn without_biases<T: Real>(
-    spec: &ModelSpec,
-    parameters: &Parameters<T>,
-    sizes: &[usize],
-) -> Parameters<T> {
-    let mut plain = Parameters::zeros(spec, sizes);
-    copy_rows(parameters, &mut plain);
-    plain
-}
-
-/// Rows with the mean and the biases of another model.
-fn with_biases<T: Real>(
-    spec: &ModelSpec,
-    rows: &Parameters<T>,
-    biases: &Parameters<T>,
-    sizes: &[usize],
-) -> Parameters<T> {
-    let mut whole = Parameters::zeros(spec, sizes);
-    copy_rows(rows, &mut whole);
-    whole.mean = biases.mean;
-    if spec.biases == Biases::Modes {
-        for (group, label) in crate::model::each_row(rows.layout().rows()) {
-            whole.set_bias(group, label, biases.bias(group, label));
-        }
-    }
-    whole
 }
 
 fn copy_rows<T: Real>(from: &Parameters<T>, to: &mut Parameters<T>) {

@@ -1,5 +1,7 @@
 //! One heat: chains of a contender on every fold, and the held-out errors of their means.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 use super::arena::Arena;
@@ -7,7 +9,7 @@ use super::contender::Method;
 use super::path_heat;
 use super::propose::{self, Plan};
 use super::report::{Heat, HeldOutError};
-use super::{Leader, Race};
+use super::{FoldChains, Race};
 use crate::model::{GroupPrior, Interaction, ModelSpec, Parameters};
 use crate::objective::{Objective, squared_norm};
 use crate::solve::Status;
@@ -20,17 +22,11 @@ use crate::solve::{centred, start};
 use crate::views::Selection;
 use quadfill_kernels::Real;
 
-/// The number of draws that are kept.
-const KEPT: usize = 32;
-
 /// A heat in progress.
 struct Running<T: Real> {
-    /// For each fold, its chains.
-    chains: Vec<Vec<(Parameters<T>, Chain)>>,
+    chains: FoldChains<Parameters<T>>,
     /// For each fold, the sums of all draws' predictions for its held-out cells.
     sums: Vec<Vec<f64>>,
-    /// Some of the draws on the first fold.
-    kept: Vec<(Parameters<T>, Chain)>,
     /// The held-out error after half of the draws.
     half_way: f64,
     trace: Trace,
@@ -43,7 +39,7 @@ impl<T: Real> Iterate for Running<T> {
 }
 
 /// A heat that was run to its end, with its chains.
-pub(super) type Result<T> = Option<(Heat, Leader<Parameters<T>>)>;
+pub(super) type Result<T> = Option<(Heat, FoldChains<Parameters<T>>)>;
 
 /// Runs a heat; if a limit of the whole fit ended it, that is returned too.
 pub(super) fn run<T: Real>(
@@ -72,15 +68,17 @@ pub(super) fn run<T: Real>(
             None => objectives
                 .iter()
                 .zip(&hypers)
-                .map(|(objective, hyper)| starts(objective, hyper, &spec, plan.chains, seed))
+                .enumerate()
+                .map(|(fold, (objective, hyper))| {
+                    let numbers = fold * plan.chains..(fold + 1) * plan.chains;
+                    starts(objective, hyper, &spec, numbers, seed)
+                })
                 .collect(),
         },
         sums: arena.folds.iter().map(|fold| vec![0.0; fold.held_out.len()]).collect(),
-        kept: Vec::new(),
         half_way: f64::INFINITY,
         trace: Trace::default(),
     };
-    let every = (plan.draws * plan.chains).div_ceil(KEPT);
     let half = plan.burn_in + plan.draws.div_ceil(2);
     let iteration = Iteration {
         stage: Stage::Race(race.heats.len()),
@@ -90,9 +88,6 @@ pub(super) fn run<T: Real>(
             advance(&objectives, &hypers, running, seed, step);
             if step >= plan.burn_in {
                 add_predictions(arena, &spec, running);
-                if (step - plan.burn_in + 1).is_multiple_of(every) {
-                    running.kept.extend(running.chains[0].iter().cloned());
-                }
             }
             if step + 1 == half {
                 running.half_way = errors(arena, running, plan, half).chosen_on;
@@ -128,8 +123,7 @@ pub(super) fn run<T: Real>(
         told: HeldOutError { rmse: found.told, standard_error: found.standard_error },
         operations: plan.operations,
     };
-    let leader = Leader { chains: running.chains, draws: running.kept };
-    (Some((heat, leader)), None)
+    (Some((heat, running.chains)), None)
 }
 
 /// The leader's chains with more columns, where that is what the contender has: many columns take long to
@@ -138,10 +132,10 @@ fn grown<T: Real>(
     race: &Race<Parameters<T>>,
     spec: &ModelSpec,
     plan: &Plan,
-) -> Option<Vec<Vec<(Parameters<T>, Chain)>>> {
+) -> Option<FoldChains<Parameters<T>>> {
     let before = propose::leader(&race.heats)?;
     let same = before.spec.clone().with_rank(spec.rank) == *spec && before.chains == plan.chains;
-    let chains = &race.leader.chains;
+    let chains = &race.leader;
     if !same || before.spec.rank >= spec.rank || chains.is_empty() {
         return None;
     }
@@ -187,17 +181,17 @@ fn grown_chain(chain: &Chain, before: usize, rank: usize) -> Chain {
     chain
 }
 
-/// Where the chains of one fold begin.
+/// Where the chains of one fold begin, each by its number.
 fn starts<T: Real>(
     objective: &Objective<'_, T>,
     hyper: &HyperPrior,
     spec: &ModelSpec,
-    chains: usize,
+    numbers: Range<usize>,
     seed: u64,
 ) -> Vec<(Parameters<T>, Chain)> {
-    (0..chains as u64)
-        .map(|chain| {
-            let seed = seed.wrapping_add(chain << 32);
+    numbers
+        .map(|number| {
+            let seed = seed.wrapping_add((number as u64) << 32);
             let point = start_of_chain(spec, objective.views(), seed);
             let chain = Chain::new(hyper, spec.group_count(), point.layout().row_unknowns());
             (point, chain)
@@ -224,8 +218,9 @@ fn advance<T: Real>(
     step: usize,
 ) {
     running.chains.par_iter_mut().enumerate().for_each(|(fold, chains)| {
+        let first = fold * chains.len();
         chains.par_iter_mut().enumerate().for_each(|(number, (parameters, chain))| {
-            let id = SweepId { chain: number, sweep: step };
+            let id = SweepId { chain: first + number, sweep: step };
             sweep(&objectives[fold], &hypers[fold], parameters, chain, seed, id);
         });
     });

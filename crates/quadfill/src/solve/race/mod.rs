@@ -15,7 +15,8 @@
 //! heat.rs        one heat: chains on every fold, and their held-out errors
 //! path_heat.rs   the same for a path of decreasing penalties
 //! posterior.rs   the winner on all data
-//! distil.rs      the mean of many draws as one small model
+//! mean_cells.rs  what the mean of its draws predicts
+//! distil.rs      that mean as one small model
 //! report.rs      the race as it is told
 //! ```
 
@@ -24,6 +25,7 @@ mod budget;
 mod contender;
 mod distil;
 mod heat;
+mod mean_cells;
 mod path_heat;
 mod posterior;
 mod propose;
@@ -50,22 +52,16 @@ use quadfill_kernels::Real;
 pub(super) struct Race<P> {
     /// The heats so far.
     pub(super) heats: Vec<Heat>,
-    /// The chains of the best heat.
-    leader: Leader<P>,
+    /// The last state of the best heat's chains, on every fold.
+    leader: FoldChains<P>,
 }
 
-/// The chains of a heat.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct Leader<P> {
-    /// Their last state, on every fold.
-    chains: Vec<Vec<(P, Chain)>>,
-    /// Some of their draws on the first fold.
-    draws: Vec<(P, Chain)>,
-}
+/// For each fold, its chains.
+type FoldChains<P> = Vec<Vec<(P, Chain)>>;
 
 impl<P> Default for Race<P> {
     fn default() -> Self {
-        Self { heats: Vec::new(), leader: Leader { chains: Vec::new(), draws: Vec::new() } }
+        Self { heats: Vec::new(), leader: Vec::new() }
     }
 }
 
@@ -79,8 +75,7 @@ impl<P> Race<P> {
             let Some(spec) = &spec else { return Ok(Vec::new()) };
             points.into_iter().map(|(point, chain)| Ok((f(spec, point)?, chain))).collect()
         };
-        let chains = leader.chains.into_iter().map(&mut each).collect::<Result<_>>()?;
-        let leader = Leader { chains, draws: each(leader.draws)? };
+        let leader = leader.into_iter().map(&mut each).collect::<Result<_>>()?;
         Ok(Race { heats, leader })
     }
 }
@@ -120,7 +115,7 @@ fn best_so_far<T: Real>(
     race: Race<Parameters<T>>,
     status: super::Status,
 ) -> Finished<T> {
-    let Some(best) = propose::leader(&race.heats).filter(|_| !race.leader.chains.is_empty()) else {
+    let Some(best) = propose::leader(&race.heats).filter(|_| !race.leader.is_empty()) else {
         let spec = session.base.clone().with_rank(1);
         let descent = session.path_start(session.problem.training(), &spec);
         let penalty = descent.first_penalty;
@@ -128,7 +123,7 @@ fn best_so_far<T: Real>(
     };
     let report = RaceReport::new(session, &Arena::new(session), &race.heats);
     let spec = best.spec.clone();
-    let chains = race.leader.chains.into_iter().next().unwrap_or_default();
+    let chains = race.leader.into_iter().next().unwrap_or_default();
     let finished = super::gibbs::mean_of(session, &spec, chains, status);
     Finished {
         validation_rmse: Some(report.held_out.rmse),

@@ -1,10 +1,10 @@
 //! One heat of a path: decreasing penalties on every fold, and the smallest held-out error on the way.
 
+use super::Race;
 use super::arena::{Arena, Errors};
 use super::heat::Result;
 use super::propose::Plan;
 use super::report::{Heat, HeldOutError};
-use super::{Leader, Race};
 use crate::model::Parameters;
 use crate::objective::Objective;
 use crate::solve::events::Stage;
@@ -97,7 +97,7 @@ pub(super) fn run<T: Real>(
         told: HeldOutError { rmse: best.told, standard_error: best.standard_error },
         operations: plan.operations,
     };
-    (Some((heat, Leader { chains: Vec::new(), draws: Vec::new() })), None)
+    (Some((heat, Vec::new())), None)
 }
 
 /// The held-out errors of the current points.

@@ -8,9 +8,10 @@ use serde::{Deserialize, Serialize};
 use super::arena::Arena;
 use super::budget::Budget;
 use super::contender::Method;
+use super::mean_cells::{MeanCells, MeanSums};
 use super::propose;
 use super::report::RaceReport;
-use super::{Leader, Race, distil};
+use super::{Race, distil};
 use crate::error::Result;
 use crate::model::Parameters;
 use crate::objective::Objective;
@@ -28,20 +29,25 @@ const BURN_IN: usize = 20;
 const GAIN: f64 = 2.5e-4;
 /// The fewest and the most draws of all chains together.
 const DRAWS: (f64, f64) = (120.0, 1000.0);
-/// The number of draws that are kept, and where they are kept in place of a distilled mean.
-const KEPT: usize = 32;
-const FEW: usize = 16;
+/// The most chains. Posteriors have many modes, and the mean over chains in several of them predicts better than
+/// one of them does.
+const CHAINS: usize = 4;
+/// The number of draws that are kept, and where they were asked for.
+const KEPT: usize = 16;
+const MORE_KEPT: usize = 32;
 
 /// The winner's chains on all data.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(in crate::solve) struct PosteriorRun<P> {
     report: RaceReport,
-    /// To how many draws' columns the mean is distilled, if it is.
-    width: Option<usize>,
+    /// To how many draws' columns the mean may be distilled.
+    widths: Vec<usize>,
     /// The point of every chain, and its other state.
     chains: Vec<(P, Chain)>,
     /// Draws that were kept, of all chains.
     kept: Vec<(P, Chain)>,
+    /// Sums over all draws, if their mean is to be distilled.
+    sums: MeanSums,
     /// Sweeps of every chain after the burn-in.
     draws: usize,
     trace: Trace,
@@ -56,13 +62,13 @@ impl<P> Iterate for PosteriorRun<P> {
 impl<P> PosteriorRun<P> {
     /// See [`State::try_map`].
     pub(in crate::solve) fn try_map<Q>(self, f: &mut Replace<'_, P, Q>) -> Result<PosteriorRun<Q>> {
-        let Self { report, width, chains, kept, draws, trace } = self;
+        let Self { report, widths, chains, kept, sums, draws, trace } = self;
         let spec = report.winner().spec.clone();
         let mut each = |points: Vec<(P, Chain)>| -> Result<Vec<(Q, Chain)>> {
             points.into_iter().map(|(point, chain)| Ok((f(&spec, point)?, chain))).collect()
         };
         let (chains, kept) = (each(chains)?, each(kept)?);
-        Ok(PosteriorRun { report, width, chains, kept, draws, trace })
+        Ok(PosteriorRun { report, widths, chains, kept, sums, draws, trace })
     }
 }
 
@@ -75,21 +81,28 @@ pub(super) fn start<T: Real>(
 ) -> PosteriorRun<Parameters<T>> {
     let report = RaceReport::new(session, arena, &race.heats);
     let winner = propose::leader(&race.heats).expect("a race has heats");
-    let Leader { chains, draws } = race.leader;
-    let chains = chains.into_iter().next().unwrap_or_default();
+    // Those of all folds: each of them has learned from nearly all data.
+    let chains: Vec<_> = race.leader.into_iter().flatten().take(CHAINS).collect();
     // The excess over the limit falls as one over the number of draws.
     let drawn = (winner.draws * winner.chains) as f64;
     let gain = ((winner.half_way - winner.error) / winner.error.max(f64::MIN_POSITIVE)).max(0.0);
     let wanted = (drawn * gain / GAIN).clamp(DRAWS.0, DRAWS.1);
     let affordable = budget.last / budget.whole_sweep(&winner.spec);
     let count = (wanted.min(affordable) / chains.len() as f64).ceil().max(1.0) as usize;
-    let width = if session.config().keep_draws {
-        None
+    let widths = if session.config().keep_draws {
+        Vec::new()
     } else {
-        let fold = &arena.folds[0];
-        distil::choose_width(budget, fold, &winner.spec, &draws, session.config().seed)
+        distil::affordable_widths(budget, &winner.spec)
     };
-    PosteriorRun { report, width, chains, kept: Vec::new(), draws: count, trace: Trace::default() }
+    PosteriorRun {
+        report,
+        widths,
+        chains,
+        kept: Vec::new(),
+        sums: MeanSums::default(),
+        draws: count,
+        trace: Trace::default(),
+    }
 }
 
 /// Draws from the posterior given all data, and distils the mean of the draws.
@@ -105,8 +118,11 @@ pub(in crate::solve) fn run<T: Real>(
     };
     let hyper = HyperPrior::new(&objective).with_priors(prior, noise);
     let observations = objective.observations();
-    let most = if state.width.is_some() || session.config().keep_draws { KEPT } else { FEW };
+    let after_heats = winner.chains * state.report.folds;
+    let most = if session.config().keep_draws { MORE_KEPT } else { KEPT };
     let every = (state.draws * state.chains.len()).div_ceil(most).max(1);
+    let is_distilled = !state.widths.is_empty();
+    let cells = is_distilled.then(|| MeanCells::new(session.problem.data(), spec.rank, seed));
     let iteration = Iteration {
         stage: Stage::Sample,
         count: BURN_IN + state.draws,
@@ -117,13 +133,20 @@ pub(in crate::solve) fn run<T: Real>(
                 .par_iter_mut()
                 .enumerate()
                 .map(|(number, (parameters, chain))| {
-                    // Other numbers than those of the heats.
-                    let id = SweepId { chain: number + winner.chains, sweep: step };
+                    // Other random numbers than those of the heats.
+                    let id = SweepId { chain: number + after_heats, sweep: step };
                     sweep(objective, &hyper, parameters, chain, seed, id)
                 })
                 .collect();
-            if step >= BURN_IN && (step - BURN_IN + 1).is_multiple_of(every) {
-                state.kept.extend(state.chains.iter().cloned());
+            if step >= BURN_IN {
+                if let Some(cells) = &cells {
+                    for (draw, _) in &state.chains {
+                        state.sums.add(cells, &spec, draw);
+                    }
+                }
+                if (step - BURN_IN + 1).is_multiple_of(every) {
+                    state.kept.extend(state.chains.iter().cloned());
+                }
             }
             let data = data.iter().sum::<f64>() / data.len() as f64;
             StepReport { objective: data, data, stuck: false }
@@ -140,13 +163,23 @@ pub(in crate::solve) fn run<T: Real>(
         false
     });
     let status = ending.status(Status::Sampled);
-    let PosteriorRun { report, width, chains, kept, trace, .. } = state;
-    let kept = if kept.is_empty() { chains } else { kept };
-    let held_out = report.held_out;
-    let finished = match width.filter(|_| status != Status::Interrupted) {
-        Some(width) => distil::mean_of(session, &spec, &kept, width, held_out.rmse, status),
-        None => gibbs::mean_of(session, &spec, kept, status),
-    };
+    let PosteriorRun { report, widths, chains, kept, sums, trace, .. } = state;
+    let (count, held_out) = (chains.len(), report.held_out);
+    let distilled =
+        cells.filter(|_| status != Status::Interrupted && !kept.is_empty()).and_then(|cells| {
+            let source = distil::Source {
+                spec: &spec,
+                kept: &kept,
+                chains: count,
+                cells: &cells,
+                sums: &sums,
+            };
+            distil::mean_of(session, &source, &widths, held_out.rmse, status)
+        });
+    let finished = distilled.unwrap_or_else(|| {
+        let kept = if kept.is_empty() { chains } else { kept };
+        gibbs::mean_of(session, &spec, kept, status)
+    });
     ControlFlow::Break(Finished {
         path: trace.path,
         validation_rmse: Some(held_out.rmse),

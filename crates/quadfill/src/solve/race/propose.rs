@@ -27,6 +27,10 @@ const MARGIN: f64 = 0.9985;
 const LONG_HEATS: f64 = 12.0;
 /// The fewest and the most sweeps of a longer heat, in all its chains.
 const LONG: (f64, f64) = (50.0, 240.0);
+/// The fewest sweeps of one of its chains where there are several, and the most chains. A mean over several
+/// chains, each in a mode of its own, is what the winner is used as.
+const CHAIN: f64 = 40.0;
+const MAX_CHAINS: usize = 4;
 /// How much a known error counts: as much as the data, a third, or three times as much.
 const NOISE_SHARES: [f64; 3] = [1.0, 3.0, 0.3];
 /// The error with more columns over that with fewer, if they help a lot.
@@ -84,7 +88,7 @@ pub(super) fn next<T: Real>(
     let spent = |heats: &[Heat]| heats.iter().map(|heat| heat.operations).sum::<f64>();
     let each = (budget.race - spent(pilots)) / LONG_HEATS / cost(&best.contender);
     let sweeps = each.clamp(LONG.0, LONG.1);
-    let chains = if sweeps >= 160.0 { 2 } else { 1 };
+    let chains = ((sweeps / CHAIN) as usize).clamp(1, MAX_CHAINS);
     let of_chain = (sweeps / chains as f64) as usize;
     let burn_in = of_chain / 3;
     let left = budget.race - spent(heats);
