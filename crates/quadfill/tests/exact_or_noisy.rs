@@ -3,7 +3,7 @@
 
 use std::ops::ControlFlow;
 
-use quadfill::solve::{Event, Fit, Observer, Solver, Stage, Status, fit};
+use quadfill::solve::{Event, Fit, Observer, Rank, Solver, Stage, Status, fit};
 use quadfill::{FitConfig, Labels, Mode, Observations, OnDuplicate};
 use quadfill_testkit::{Planted, pairwise_kernel};
 
@@ -65,7 +65,7 @@ fn noise_that_is_nearly_fitted_ends_the_attempt_after_one_step() {
 fn many_noisy_observations_need_a_short_path_only() {
     let mut planted = Planted::new(&[16, 16, 16], 3, Some(pairwise_kernel(3)), 1_500, 2);
     planted.add_noise(0.1, 2);
-    let config = FitConfig { rank: quadfill::solve::Rank::Auto { max: Some(4) }, ..path() };
+    let config = FitConfig { rank: Rank::Auto { max: Some(4) }, ..path() };
     let mut counter = Counter::default();
     let data = observations(&planted, planted.values.clone());
     assert_eq!(fit::<f64>(data, &config, &mut counter).unwrap().status, Status::Validated);
@@ -91,4 +91,17 @@ fn exact_data_stay_exact() {
         let (fit, _) = counted(observations(&planted, planted.values.clone()));
         assert_eq!((fit.status, fit.spec.rank), (Status::Exact, rank), "{sizes:?}");
     }
+}
+
+/// A column more than the data have leaves flat directions: the first step of the polish hardly changes the residual,
+/// which is small, and later ones remove it.
+#[test]
+fn a_small_residual_has_all_steps() {
+    let planted = Planted::new(&[30, 30, 30], 2, Some(pairwise_kernel(3)), 358, 3);
+    let config = FitConfig { rank: Rank::Fixed(3), ..path() };
+    let mut counter = Counter::default();
+    let data = observations(&planted, planted.values.clone());
+    let fit = fit::<f64>(data, &config, &mut counter).unwrap();
+    assert_eq!(fit.status, Status::Exact);
+    assert!(counter.polish > 1, "{} steps", counter.polish);
 }

@@ -136,7 +136,7 @@ pub(super) struct RankTrial {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum TrialResult {
-    /// The residual stopped decreasing with extra columns, or with much data hardly changed in the first
+    /// The residual stopped decreasing with extra columns, or at the largest rank hardly changed in the first
     /// step of the polish: the rank is too small, or the data are noisy.
     Noisy,
     /// With extra columns the residual kept decreasing, without them it did not vanish.
