@@ -16,7 +16,7 @@ pub(super) const OBSERVED: usize = 200_000;
 /// The fewest cells of a row, for each of a draw's columns, and the weight of those that only serve for that: they
 /// are unlike the data, and predictions for them are large.
 pub(super) const PER_COLUMN: usize = 3;
-const LITTLE: f64 = 0.1;
+const LITTLE: f64 = 0.3;
 /// The share of cells that are not fitted.
 const COMPARED: f64 = 0.1;
 const STREAM: u64 = 0x64_6973_7469_6c01;
