@@ -36,7 +36,7 @@ const PROBE_INNER: usize = 100;
 const CHEAP_WORK: usize = 1_000_000;
 /// Where there are this many observations for each free parameter, a path of [`SHORT_PATH`] steps recovers what a
 /// longer one does.
-const MANY_PER_PARAMETER: usize = 8;
+pub(super) const MANY_PER_PARAMETER: usize = 8;
 const SHORT_PATH: usize = 100;
 
 /// Whether to try an exact fit: enough data, and no setting that rules it out.
