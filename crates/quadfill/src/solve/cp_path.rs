@@ -227,16 +227,16 @@ impl Grid {
         };
         let is_new = |trial: &Trial| !candidates.iter().any(|c| c.trial == *trial);
         let first = self.pilots[0];
-        let pilots = self.biases.iter().map(|&biases| trial(biases, first, self.quarter, 0));
-        if let Some(pilot) = pilots.into_iter().find(is_new) {
+        let mut pilots = self.biases.iter().map(|&biases| trial(biases, first, self.quarter, 0));
+        if let Some(pilot) = pilots.find(is_new) {
             return Some(pilot);
         }
         let best =
             candidates.iter().min_by(|x, y| x.validation_rmse.total_cmp(&y.validation_rmse))?;
         let Trial { biases, rank, beginning, .. } = best.trial;
         let Beginning { quarter, start } = beginning?;
-        let pilots = self.pilots.iter().map(|&rank| trial(biases, rank, self.quarter, 0));
-        if let Some(pilot) = pilots.into_iter().find(is_new) {
+        let mut pilots = self.pilots.iter().map(|&rank| trial(biases, rank, self.quarter, 0));
+        if let Some(pilot) = pilots.find(is_new) {
             return Some(pilot);
         }
         let at = self.ladder.iter().position(|&other| other == rank)?;
