@@ -3,7 +3,7 @@
 
 use std::ops::ControlFlow;
 
-use quadfill::model::{Biases, ModelKind, ModelSpec};
+use quadfill::model::{Biases, ModelKind, ModelSpec, UNKNOWN};
 use quadfill::objective::{Objective, PenaltyScale};
 use quadfill::solve::{
     Als, Choice, Event, GaussNewton, GradientDescent, Lbfgs, NoObserver, Observer, Rank, Sampling,
@@ -12,6 +12,7 @@ use quadfill::solve::{
 use quadfill::views::Views;
 use quadfill::{FitConfig, Labels, Mode, Model, Observations, OnDuplicate};
 use quadfill_kernels::streams;
+use safetensors::SafeTensors;
 
 const SIZES: [usize; 3] = [14, 12, 10];
 
@@ -175,6 +176,81 @@ fn a_stored_model_keeps_its_centre() {
         again.half_widths(&[&[0], &[0], &[0]], 0.9, Some(data.clone())).unwrap(),
         model.half_widths(&[&[0], &[0], &[0]], 0.9, Some(data)).unwrap()
     );
+}
+
+/// The mean of the truth over the labels of the first mode, of the first two, or of all.
+fn mean_truth(b: Option<usize>, c: Option<usize>) -> f64 {
+    let mut values = Vec::new();
+    for a in 0..SIZES[0] {
+        for b in b.map_or(0..SIZES[1], |b| b..b + 1) {
+            values.extend(c.map_or(0..SIZES[2], |c| c..c + 1).map(|c| truth([a, b, c])));
+        }
+    }
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+#[test]
+fn unknown_labels_are_predicted_by_the_centre() {
+    let model = quadfill::fit(data(1200, 2), &config()).unwrap();
+    for (b, c) in [(Some(0), Some(0)), (Some(5), Some(9)), (None, Some(3)), (None, None)] {
+        let label = |at: Option<usize>| at.map_or(UNKNOWN, |at| at as u32);
+        let predicted = model.predict_cell(&[UNKNOWN, label(b), label(c)]);
+        // The penalty on a centre makes it smaller than the mean of the rows, as one row at zero would.
+        let known = [None, b, c];
+        let sizes = known.iter().zip(SIZES).filter(|(label, _)| label.is_none());
+        let shrinkage: f64 = sizes.map(|(_, n)| n as f64 / (n + 1) as f64).product();
+        let mean = shrinkage * mean_truth(b, c);
+        assert!((predicted / mean - 1.0).abs() < 0.1, "{predicted} for about {mean}");
+    }
+    // An unknown label counts in evaluations, and ranks as the others would.
+    let mode = |name, n| Mode::new(name, Labels::range(n));
+    let modes =
+        vec![Mode::new("a", Labels::from_names(["new"])), mode("b", SIZES[1]), mode("c", SIZES[2])];
+    let columns = vec![vec![0; 12], (0..12).collect(), vec![4; 12]];
+    let values: Vec<f64> = (0..12).map(|b| mean_truth(Some(b), Some(4))).collect();
+    let test = Observations::new(modes, columns, values.clone(), None, OnDuplicate::Error).unwrap();
+    let evaluation = model.evaluate(&test).unwrap();
+    assert_eq!(evaluation.unknown, 12);
+    assert!(evaluation.rmse < 0.15 * mean_truth(None, None), "{}", evaluation.rmse);
+    let best = model.ranker(1).top(&[UNKNOWN, UNKNOWN, 4], 1, &[])[0];
+    let largest = values.iter().copied().fold(f64::MIN, f64::max);
+    assert!(values[best.label as usize] > 0.95 * largest, "{best:?} of {values:?}");
+}
+
+#[test]
+fn a_stored_model_keeps_its_centres_and_an_older_one_finds_them() {
+    let scaled = FitConfig { penalty_scale: PenaltyScale::Count, ..config() };
+    for config in [config(), scaled] {
+        let model = quadfill::fit(data(500, 2), &config).unwrap();
+        let bytes = model.to_bytes().unwrap();
+        let cells = [[UNKNOWN, 3, 4], [UNKNOWN, UNKNOWN, 1]];
+        let again = Model::from_bytes(&bytes).unwrap();
+        for cell in cells {
+            assert_eq!(again.predict_cell(&cell), model.predict_cell(&cell));
+        }
+        // Without the tensors, as they were written before there were any.
+        let file = SafeTensors::deserialize(&bytes).unwrap();
+        let (_, header) = SafeTensors::read_metadata(&bytes).unwrap();
+        let tensors = file.tensors().into_iter().filter(|(name, _)| !name.starts_with("centre."));
+        let older = safetensors::serialize(tensors, header.metadata().clone()).unwrap();
+        assert!(older.len() < bytes.len());
+        let older = Model::from_bytes(&older).unwrap();
+        for cell in cells {
+            let (now, before) = (older.predict_cell(&cell), model.predict_cell(&cell));
+            assert!((now / before - 1.0).abs() < 0.05, "{now} instead of {before}");
+            assert_eq!(older.predict_cell(&[2, 3, 4]), model.predict_cell(&[2, 3, 4]));
+        }
+    }
+}
+
+#[test]
+fn an_update_keeps_the_centre_that_was_chosen() {
+    let auto = FitConfig { centre: Choice::Auto, ..config() };
+    let model = quadfill::fit(data(150, 5), &auto).unwrap();
+    assert!(model.spec().centred);
+    let updated = model.update(data(200, 5)).unwrap();
+    assert!(updated.spec().centred);
+    assert!(updated.predict_cell(&[UNKNOWN, 3, 4]) > 0.0);
 }
 
 #[test]

@@ -258,7 +258,7 @@ fn broken_ones_are_refused() {
     };
     let with_version = |digit: u8| {
         let mut bytes = bytes.clone();
-        let key = br#"{\"version\":3"#;
+        let key = br#"{\"version\":4"#;
         let at = bytes.windows(key.len()).position(|part| part == key);
         bytes[at.unwrap() + key.len() - 1] = digit;
         bytes
@@ -281,12 +281,12 @@ fn broken_ones_are_refused() {
             "the checkpoint is broken (its checksum is wrong): remove it and fit without `resume`",
         ),
         (
-            with_version(b'4'),
-            "the checkpoint was written by another version of Quadfill (format 4, this one has 3): fit without `resume`",
+            with_version(b'5'),
+            "the checkpoint was written by another version of Quadfill (format 5, this one has 4): fit without `resume`",
         ),
         (
             with_version(b'1'),
-            "the checkpoint was written by another version of Quadfill (format 1, this one has 3): fit without `resume`",
+            "the checkpoint was written by another version of Quadfill (format 1, this one has 4): fit without `resume`",
         ),
         (
             safetensors_without_description(),

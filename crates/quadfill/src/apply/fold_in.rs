@@ -3,8 +3,8 @@
 use super::fold_in_draws::{self, UsedRows};
 use crate::error::{Error, Result};
 use crate::fitted::{Fitted, Model, Numbers, with_numbers};
-use crate::model::{ModelSpec, Parameters};
-use crate::objective::{Objective, centre};
+use crate::model::{ModelSpec, Parameters, UnknownLabelRows};
+use crate::objective::Objective;
 use crate::observations::{ExtendedModes, Labels, Observations};
 use crate::solve::als;
 use crate::views::Views;
@@ -92,7 +92,7 @@ impl Model {
             let objective =
                 Objective::new(&views, spec, summary.penalty, summary.config.penalty_scale)
                     .with_row_norm_penalty(summary.config.row_norm_penalty)
-                    .with_fixed_centres(spec.centred.then(|| centres(&fitted.parameters, spec, is_new)))
+                    .with_fixed_centres(fitted.centres.as_ref().map(UnknownLabelRows::to_centres))
                     .scaled_as(summary.observations, rows - new_rows);
             let mut parameters = Parameters::zeros(spec, &views.sizes());
             parameters.mean = fitted.parameters.mean;
@@ -113,21 +113,6 @@ impl Model {
     }
 }
 
-/// The centres of the rows that are not new: what draws the new ones, as it drew those during the fit. The model does
-/// not keep how many observations a row had, so each counts once.
-fn centres<T: Real>(
-    parameters: &Parameters<T>,
-    spec: &ModelSpec,
-    is_new: &[Vec<bool>],
-) -> Vec<Vec<f64>> {
-    (0..spec.group_count())
-        .map(|group| {
-            let is_new = |label: usize| spec.group_modes(group).any(|mode| is_new[mode][label]);
-            centre(parameters, group, |label| if is_new(label) { 0.0 } else { 1.0 })
-        })
-        .collect()
-}
-
 /// Parameters and draws with the rows of new labels at zero.
 fn extend<T: Real>(fitted: &Fitted<T>, spec: &ModelSpec, extended: &ExtendedModes) -> Fitted<T> {
     let sizes: Vec<usize> = extended.modes.iter().map(|mode| mode.labels.len()).collect();
@@ -144,7 +129,7 @@ fn extend<T: Real>(fitted: &Fitted<T>, spec: &ModelSpec, extended: &ExtendedMode
             posterior.move_labels(group, index_map, rows);
         }
     }
-    Fitted { parameters, posterior }
+    Fitted { parameters, centres: fitted.centres.clone(), posterior }
 }
 
 /// Passes over the matrices with new rows until the objective stops decreasing.

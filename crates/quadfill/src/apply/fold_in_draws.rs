@@ -24,7 +24,7 @@ pub(super) fn solve<T: Real>(
     views: &Views<T>,
     used: &UsedRows<'_>,
 ) {
-    let Fitted { parameters, posterior } = fitted;
+    let Fitted { parameters, posterior, .. } = fitted;
     let posterior = posterior.as_mut().expect("a mean of draws");
     let count = posterior.draws().len();
     let of_draw = spec.clone().with_rank(spec.rank / count);

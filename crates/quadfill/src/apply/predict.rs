@@ -12,8 +12,8 @@ impl Model {
         Ok(self.predict_cell(&cell))
     }
 
-    /// The prediction for a cell given by label indices. Terms of an [`UNKNOWN`] label are left out; a
-    /// sampled model uses the mean row of its mode instead.
+    /// The prediction for a cell given by label indices. Terms of an [`UNKNOWN`] label are left out; sampled
+    /// and centred models use the mean row of its mode instead.
     pub fn predict_cell(&self, cell: &[u32]) -> f64 {
         with_numbers!(&self.numbers, fitted => fitted.predictor(&self.spec).cell(cell))
     }

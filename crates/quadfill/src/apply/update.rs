@@ -35,6 +35,12 @@ impl Model {
             rank: Rank::Fixed(model.spec.rank),
             ties: given.ties,
             biases: Choice::Fixed(model.spec.biases),
+            // It may have been chosen on held-out data.
+            centre: if model.spec.centred {
+                Choice::Fixed(true)
+            } else {
+                self.summary.config.centre
+            },
             solver: Solver::Als,
             penalty: Choice::Fixed(self.summary.penalty),
             sweeps: None,

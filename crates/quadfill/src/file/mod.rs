@@ -10,11 +10,12 @@
 //!
 //! A sampled model is the mean of `draws` draws, whose factors are stored side by side as blocks of
 //! columns: predictions need nothing else. The other parameters of each draw are in separate tensors,
-//! see `draws.rs`. [`Model::to_bytes`] puts all three files into one safetensors file.
+//! see `draws.rs`. A centred model has its centres in `centre.0`, .., see `centres.rs`. [`Model::to_bytes`] puts all three files into one safetensors file.
 //!
 //! Nothing in them depends on when or where the model was saved: the same fit gives the same bytes.
 //! A process killed while it saves leaves the model that was there before.
 
+mod centres;
 mod describe;
 mod draws;
 mod folder;
@@ -127,6 +128,9 @@ impl Model {
         let single = self.summary.precision == Precision::F32 || self.is_sampled();
         with_numbers!(&self.numbers, fitted => {
             let mut all = tensors::collect_as("", &fitted.parameters, single);
+            if let Some(centres) = &fitted.centres {
+                all.extend(centres::collect(centres));
+            }
             if let Some(posterior) = &fitted.posterior {
                 all.extend(draws::collect(posterior.draws()));
             }
@@ -186,9 +190,10 @@ fn read_numbers<T: Real + InModel>(
     draws: Option<usize>,
 ) -> std::result::Result<Numbers, String> {
     let parameters = tensors::read::<T>(file, "", spec, sizes)?;
+    let centres = spec.centred.then(|| centres::read(file, &parameters)).transpose()?;
     let draws = draws.map(|count| draws::read(file, spec, sizes, count)).transpose()?;
     let posterior = draws.map(|draws| Posterior::new(spec, draws));
-    Ok(T::numbers(Fitted { parameters, posterior }))
+    Ok(T::numbers(Fitted { parameters, centres, posterior }))
 }
 
 /// Whether a path is to be opened as a model: a folder, which data never are, or a model that a

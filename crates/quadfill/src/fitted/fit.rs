@@ -123,7 +123,7 @@ impl About {
 
     /// The whole model.
     pub(crate) fn model<T: InModel>(self, config: &FitConfig, fit: Fit<T>) -> Model {
-        let Fit { spec, parameters, posterior, .. } = fit;
+        let Fit { spec, parameters, centres, posterior, .. } = fit;
         Model {
             spec,
             modes: self.modes,
@@ -143,7 +143,7 @@ impl About {
                 race: fit.race,
                 draws: posterior.as_ref().map(|posterior| posterior.draws().len()),
             },
-            numbers: T::numbers(Fitted { parameters, posterior }),
+            numbers: T::numbers(Fitted { parameters, centres, posterior }),
         }
     }
 }

@@ -10,7 +10,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::certify::Certificate;
 use crate::error::{Error, Result};
-use crate::model::{ModelKind, ModelSpec, Parameters, Posterior, Predictor, UNKNOWN};
+use crate::model::{
+    ModelKind, ModelSpec, Parameters, Posterior, Predictor, UNKNOWN, UnknownLabelRows, unknown_rows,
+};
 use crate::observations::{Mode, Source};
 use crate::solve::{
     FitConfig, PathPoint, Precision, RaceReport, SdpReport, Status, null_is_infinite,
@@ -55,6 +57,8 @@ pub struct Model {
 #[derive(Debug, Clone)]
 pub(crate) struct Fitted<T: Real> {
     pub(crate) parameters: Parameters<T>,
+    /// What the rows of a centred model are drawn to: the rows of labels that it does not know.
+    pub(crate) centres: Option<UnknownLabelRows<T>>,
     pub(crate) posterior: Option<Posterior<T>>,
 }
 
@@ -79,7 +83,7 @@ pub(crate) use with_numbers;
 impl<T: Real> Fitted<T> {
     pub(crate) fn predictor<'a>(&'a self, spec: &'a ModelSpec) -> Predictor<'a, T> {
         Predictor::new(spec, &self.parameters)
-            .with_unknown_rows(self.posterior.as_ref().map(Posterior::unknown_rows))
+            .with_unknown_rows(unknown_rows(self.posterior.as_ref(), self.centres.as_ref()))
     }
 }
 

@@ -17,7 +17,7 @@ pub use kind::ModelKind;
 pub(crate) use parameters::each_row;
 pub use parameters::{Layout, Parameters};
 pub use posterior::{Draw, GroupPrior, Posterior};
-pub(crate) use posterior::{UnknownLabelRows, draw_scale};
+pub(crate) use posterior::{UnknownLabelRows, draw_scale, unknown_rows};
 pub(crate) use predictor::inner;
 pub use predictor::{Predictor, UNKNOWN};
 pub(crate) use principal::{keep_principal, rotate_to_principal_axes, with_columns};

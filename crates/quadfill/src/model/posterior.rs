@@ -78,7 +78,7 @@ pub struct Draw {
     pub priors: Vec<GroupPrior>,
 }
 
-/// Rows for labels that a model does not know: the prior means.
+/// Rows for labels that a model does not know: the prior means, which in a centred model are the centres.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct UnknownLabelRows<T> {
     rows: Vec<Vec<T>>,
@@ -96,6 +96,22 @@ impl<T: Real> UnknownLabelRows<T> {
         }
     }
 
+    /// For a centred model, given the centre of each factor matrix. Biases are drawn to zero.
+    pub(crate) fn of_centres(centres: Vec<Vec<T>>) -> Self {
+        Self { biases: vec![0.0; centres.len()], rows: centres }
+    }
+
+    /// The centres, with a zero for the bias as the priors of rows have it.
+    pub(crate) fn to_centres(&self) -> Vec<Vec<f64>> {
+        let centre = |row: &Vec<T>| row.iter().map(|mu| mu.to_f64()).chain([0.0]).collect();
+        self.rows.iter().map(centre).collect()
+    }
+
+    /// For every factor matrix.
+    pub(crate) fn rows(&self) -> &[Vec<T>] {
+        &self.rows
+    }
+
     /// For a factor matrix.
     pub(crate) fn row(&self, group: usize) -> &[T] {
         &self.rows[group]
@@ -105,6 +121,14 @@ impl<T: Real> UnknownLabelRows<T> {
     pub(crate) fn bias(&self, group: usize) -> f64 {
         self.biases[group]
     }
+}
+
+/// The rows for unknown labels of a model with these draws or these centres, if it has either.
+pub(crate) fn unknown_rows<'a, T: Real>(
+    posterior: Option<&'a Posterior<T>>,
+    centres: Option<&'a UnknownLabelRows<T>>,
+) -> Option<&'a UnknownLabelRows<T>> {
+    posterior.map(Posterior::unknown_rows).or(centres)
 }
 
 /// Draws from the posterior of a model; their factors are blocks of the columns of the model's own.

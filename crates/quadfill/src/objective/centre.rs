@@ -60,6 +60,15 @@ impl<T: Real> Objective<'_, T> {
             .then(|| centre(parameters, group, |label| self.row_weight(group, label)))
     }
 
+    /// The centres of all factor matrices in a centred model.
+    pub(crate) fn centres(&self, parameters: &Parameters<T>) -> Option<Vec<Vec<T>>> {
+        let of_group = |group| {
+            let centre = self.own_centre(parameters, group)?;
+            Some(centre[..self.spec.rank].iter().map(|&mu| T::from_f64(mu)).collect())
+        };
+        (0..self.spec.group_count()).map(of_group).collect()
+    }
+
     /// The priors of the rows of a factor matrix: the precisions of their penalties, with mean zero or the centre of
     /// the rows in `parameters`.
     pub(crate) fn row_priors(&self, parameters: &Parameters<T>, group: usize) -> RowPriors<'_> {

@@ -11,31 +11,54 @@ use super::hold_out::finish_early;
 use super::path;
 use super::refit;
 use super::session::{FitSession, Iteration, STALLED_STEPS, steps};
+use super::start::term_sizes;
 use super::state::{Best, Candidate, Descent, EarlyStopping, Next, State};
 use super::step::Als;
-use crate::model::{Interaction, Parameters};
+use crate::model::{Interaction, Parameters, each_row, with_columns};
 use quadfill_kernels::Real;
 
 /// The maximum number of sweeps at the chosen penalty.
 pub(super) const MAX_SWEEPS: usize = 50;
 /// A minimum of the objective can be certified, so a held-out error larger by this factor is accepted.
 const GAP_SLACK: f64 = 1.001;
+/// A term of CP that is smaller than this share of the largest has vanished.
+const VANISHED: f64 = 1e-5;
 /// Sweeps without improvement after the best one.
 const PATIENCE: usize = 10;
 
-/// Continues from the best point of all paths. CP skips this and refits all data from there, unless it is centred:
-/// then its path can be repeated.
+/// Continues from the best point of all paths, for CP without the columns that the penalty has removed.
 pub(super) fn start<T: Real>(
     session: &FitSession<'_, T>,
     chosen: Candidate,
     best: Best<Parameters<T>>,
 ) -> State<Parameters<T>> {
-    if best.spec.interaction == Interaction::Cp && !best.spec.centred {
-        let rmse = chosen.validation_rmse;
-        return refit::start(session, chosen, best, MAX_SWEEPS, rmse);
-    }
+    let best =
+        if session.checked.finds_rank { without_vanished_columns(session, best) } else { best };
     let descent = Descent::new(best.spec.clone(), chosen.penalty, best.parameters.clone());
     State::EarlyStopping(EarlyStopping { chosen, best, descent })
+}
+
+/// The same point of CP with fewer columns where some have vanished.
+fn without_vanished_columns<T: Real>(
+    session: &FitSession<'_, T>,
+    best: Best<Parameters<T>>,
+) -> Best<Parameters<T>> {
+    if best.spec.interaction != Interaction::Cp {
+        return best;
+    }
+    let sizes = term_sizes(&best.parameters).into_iter().enumerate();
+    let kept: Vec<usize> =
+        sizes.filter(|&(_, size)| size > VANISHED).map(|(column, _)| column).collect();
+    let spec = best.spec.clone().with_rank(kept.len().max(1));
+    let mut parameters = with_columns(&best.parameters, &spec, &session.problem.data().sizes());
+    for (group, label) in each_row(best.parameters.layout().rows()) {
+        let from = best.parameters.row(group, label);
+        let to = parameters.row_mut(group, label);
+        for (to, &column) in to.iter_mut().zip(&kept) {
+            *to = from[column];
+        }
+    }
+    Best { spec, parameters, ..best }
 }
 
 /// Iterates at the chosen penalty and records for how long the held-out error does not increase.

@@ -14,7 +14,9 @@ use super::{
 };
 use crate::certify::{Certificate, CertifyOptions, can_be_certified, certify};
 use crate::error::Result;
-use crate::model::{ModelKind, ModelSpec, Parameters, Posterior, Predictor};
+use crate::model::{
+    ModelKind, ModelSpec, Parameters, Posterior, Predictor, UnknownLabelRows, unknown_rows,
+};
 use crate::objective::Problem;
 use crate::observations::Observations;
 use quadfill_kernels::Real;
@@ -84,6 +86,7 @@ fn certified<T: Real>(session: &FitSession<'_, T>, finished: Finished<T>) -> Fit
         .then(|| certify(&objective, &parameters, &options).expect("it can be certified"));
     Fit {
         train_rmse: objective.data_value(&parameters).sqrt(),
+        centres: objective.centres(&parameters).map(UnknownLabelRows::of_centres),
         spec,
         parameters,
         penalty,
@@ -106,6 +109,8 @@ pub struct Fit<T: Real> {
     pub spec: ModelSpec,
     /// Its parameters.
     pub parameters: Parameters<T>,
+    /// What the rows of a centred model are drawn to.
+    pub(crate) centres: Option<UnknownLabelRows<T>>,
     /// The `lambda` of the final objective; for a sampler, the equivalent of its draws.
     pub penalty: f64,
     /// Why the fit ended.
@@ -137,7 +142,7 @@ impl<T: Real> Fit<T> {
     /// Predicts with the fitted model.
     pub fn predictor(&self) -> Predictor<'_, T> {
         Predictor::new(&self.spec, &self.parameters)
-            .with_unknown_rows(self.posterior.as_ref().map(Posterior::unknown_rows))
+            .with_unknown_rows(unknown_rows(self.posterior.as_ref(), self.centres.as_ref()))
     }
 }
 

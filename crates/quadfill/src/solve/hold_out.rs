@@ -4,24 +4,17 @@
 use std::ops::ControlFlow;
 
 use super::Status;
-use super::centred;
 use super::config::Choice;
+use super::cp_path::{self, Way};
 use super::early_stopping;
-use super::events::Stage;
+use super::events::{PathPoint, Stage};
 use super::hold_out_ranks::{self, Pick};
 use super::path::{self, PATH_DEPTH, Schedule};
-use super::session::{FitSession, Iteration, steps};
+use super::session::{FitSession, Iteration};
 use super::state::{Best, Candidate, Descent, Finished, HoldOutSearch, Next, State, Trial};
-use super::step::Als;
+use super::step::{Als, Step};
 use crate::model::{Biases, Interaction, ModelSpec, Parameters};
 use quadfill_kernels::Real;
-
-/// How far up the penalty of a CP model is tried.
-const PATH_HEIGHT: f64 = 1e3;
-/// The best penalty is near the start of a path if the start is smaller than this many times the penalty.
-const NEAR_START: f64 = 4.0;
-/// Where the start of a CP path is searched for, over the penalty at which the last one began.
-const ABOVE: f64 = 4.0;
 
 /// Evaluates one path after the other, then continues from the best point.
 pub(super) fn run<T: Real>(
@@ -32,7 +25,7 @@ pub(super) fn run<T: Real>(
         let (trial, mut descent) = match search.descent.take() {
             Some(under_way) => under_way,
             None => match next_trial(session, &search.candidates) {
-                Some(trial) => (trial, start_of(session, &mut search, trial)),
+                Some(trial) => (trial, start_of(session, trial)),
                 None => break,
             },
         };
@@ -40,9 +33,7 @@ pub(super) fn run<T: Real>(
         if let Some(best) = path::best_point(&descent.trace.path) {
             let path = descent.trace.path;
             search.candidates.push(Candidate {
-                biases: trial.biases,
-                rank: trial.rank,
-                centred: trial.centred,
+                trial,
                 penalty: path[best].penalty,
                 validation_rmse: path[best].validation_rmse.unwrap_or(f64::INFINITY),
                 path,
@@ -57,30 +48,56 @@ pub(super) fn run<T: Real>(
     ControlFlow::Continue(early_stopping::start(session, chosen, best))
 }
 
-/// Where the path of a trial begins. The way up of a CP model begins where the way down did.
-fn start_of<T: Real>(
-    session: &FitSession<'_, T>,
-    search: &mut HoldOutSearch<Parameters<T>>,
-    trial: Trial,
-) -> Descent<Parameters<T>> {
-    let kept = search.start.take();
-    if let (Some(start), true) = (kept, trial.end > 1.0) {
-        return start;
+/// Where the path of a trial begins.
+fn start_of<T: Real>(session: &FitSession<'_, T>, trial: Trial) -> Descent<Parameters<T>> {
+    match trial.beginning {
+        Some(beginning) => cp_path::start(session, trial, beginning),
+        None => {
+            let spec = spec_with(session, trial.biases, trial.rank);
+            session.path_start(session.problem.training(), &spec)
+        }
     }
-    let spec = spec_with(session, trial.biases, trial.rank).with_centre(trial.centred);
-    // Penalties at which no column vanishes are similar for all ranks and biases.
-    let before = search.candidates.iter().rev().find(|c| !c.centred).map(|c| c.path[0].penalty);
-    let above = before.map(|penalty| ABOVE * penalty);
-    let start = session.path_start_below(session.problem.training(), &spec, above);
-    if is_plain_cp(&spec) {
-        search.start = Some(start.clone());
-    }
-    start
 }
 
-/// Whether a path begins at random, in the middle of all penalties.
-fn is_plain_cp(spec: &ModelSpec) -> bool {
-    spec.interaction == Interaction::Cp && !spec.centred
+/// The penalties of a path.
+enum Penalties {
+    /// They decrease by a constant factor.
+    Quadratic(Schedule),
+    /// The first is held for a while.
+    Cp(Way),
+}
+
+impl Penalties {
+    fn new<T: Real>(session: &FitSession<'_, T>, trial: Trial, first: f64) -> Self {
+        if trial.beginning.is_some() {
+            return Self::Cp(Way::new(session, trial.centred, first));
+        }
+        let steps = steps_of(session);
+        Self::Quadratic(Schedule { first, last: first * PATH_DEPTH, steps })
+    }
+
+    fn count(&self) -> usize {
+        match self {
+            Self::Quadratic(schedule) => schedule.steps,
+            Self::Cp(way) => way.sweeps(),
+        }
+    }
+
+    /// The penalty of the step after these.
+    fn next(&self, path: &[PathPoint]) -> f64 {
+        match self {
+            Self::Quadratic(schedule) => schedule.penalty(path.len()),
+            Self::Cp(way) => way.penalty(path),
+        }
+    }
+
+    /// Whether it is not worth to go on.
+    fn is_over(&self, path: &[PathPoint]) -> bool {
+        match self {
+            Self::Quadratic(schedule) => path::is_past_best(path, schedule.steps_per_decade()),
+            Self::Cp(way) => way.is_over(path),
+        }
+    }
 }
 
 /// Runs one path and records the held-out error of every point. Returns the limit that ended it,
@@ -93,8 +110,8 @@ fn evaluate_path<T: Real>(
 ) -> Option<Status> {
     let problem = session.problem;
     let first = descent.first_penalty;
-    let count = steps_of(session, trial);
-    let schedule = Schedule { first, last: first * trial.end, steps: count };
+    let penalties = Penalties::new(session, trial, first);
+    let count = penalties.count();
     let early = session.may_stop_early();
     let mut objective = problem.training_objective(&descent.spec, first);
     // The stop rule changes what is best, and a checkpoint has it.
@@ -103,7 +120,10 @@ fn evaluate_path<T: Real>(
     let iteration = Iteration {
         stage,
         count,
-        advance: &mut steps(Als, |step| schedule.penalty(step)),
+        advance: &mut |objective, descent: &mut Descent<_>| {
+            objective.set_penalty(penalties.next(&descent.trace.path));
+            Als.step(objective, &mut descent.parameters)
+        },
         checkpoint: Some(&|descent: &Descent<_>| {
             let descent = Some((trial, descent.clone()));
             State::HoldOut(HoldOutSearch { descent, ..shared.borrow().clone() })
@@ -122,7 +142,7 @@ fn evaluate_path<T: Real>(
             });
         }
         descent.trace.note_held_out(rmse);
-        early && path::is_past_best(&descent.trace.path, schedule.steps_per_decade())
+        early && penalties.is_over(&descent.trace.path)
     });
     *search = shared.into_inner();
     ending.limit()
@@ -130,10 +150,7 @@ fn evaluate_path<T: Real>(
 
 /// The number of steps of a path on held-out data. Where many ranks are tried, few steps are enough to
 /// compare them.
-fn steps_of<T: Real>(session: &FitSession<'_, T>, trial: Trial) -> usize {
-    if trial.centred {
-        return session.config().path_steps.unwrap_or(centred::path_steps(trial.end));
-    }
+fn steps_of<T: Real>(session: &FitSession<'_, T>) -> usize {
     let whole = session.path_steps(session.problem.training());
     let few = session.checked.finds_rank && session.config().path_steps.is_auto();
     if few { whole / 3 } else { whole }
@@ -141,29 +158,27 @@ fn steps_of<T: Real>(session: &FitSession<'_, T>, trial: Trial) -> usize {
 
 /// What is tried next, which follows from what has been found: for CP first the centred models.
 fn next_trial<T: Real>(session: &FitSession<'_, T>, candidates: &[Candidate]) -> Option<Trial> {
-    let (centred, plain) = candidates.split_at(candidates.partition_point(|c| c.centred));
-    let is_cp = session.base.interaction == Interaction::Cp;
-    let centre = if is_cp { session.config().centre } else { Choice::Fixed(false) };
-    if centre.unwrap_or(true)
-        && let Some(trial) = centred::next_trial(session, centred)
-    {
-        return Some(trial);
+    if session.base.interaction != Interaction::Cp {
+        return next_quadratic_trial(session, candidates);
     }
-    if centre == Choice::Fixed(true) { None } else { next_plain_trial(session, plain) }
+    let (centred, plain) = candidates.split_at(candidates.partition_point(|c| c.trial.centred));
+    // A race may have chosen the centre.
+    let centre = if session.base.centred { Choice::Fixed(true) } else { session.config().centre };
+    let mut next = None;
+    if centre != Choice::Fixed(false) && plain.is_empty() {
+        next = cp_path::next_trial(session, centred, true);
+    }
+    if next.is_none() && centre != Choice::Fixed(true) {
+        next = cp_path::next_trial(session, plain, false);
+    }
+    next
 }
 
-/// The next model with rows drawn to zero: biases and rank, and for CP, which starts in the middle, the way up where
-/// the way down was best near its start.
-fn next_plain_trial<T: Real>(
+/// The next biases and rank of a quadratic model.
+fn next_quadratic_trial<T: Real>(
     session: &FitSession<'_, T>,
     candidates: &[Candidate],
 ) -> Option<Trial> {
-    let trial = |Pick { biases, rank }, end| Trial { biases, rank, centred: false, end };
-    if let Some(&Candidate { biases, rank, .. }) = candidates.last().filter(|c| may_be_above(c))
-        && is_plain_cp(&session.base)
-    {
-        return Some(trial(Pick { biases, rank }, PATH_HEIGHT));
-    }
     let biases = match session.config().biases.fixed() {
         Some(biases) => vec![biases],
         None => vec![Biases::None, Biases::Mean, Biases::Modes],
@@ -171,18 +186,11 @@ fn next_plain_trial<T: Real>(
     let pick = if session.checked.finds_rank {
         hold_out_ranks::next(candidates, &biases, largest_rank(session))
     } else {
-        let tried = |biases| candidates.iter().any(|c| c.biases == biases);
+        let tried = |biases| candidates.iter().any(|c| c.trial.biases == biases);
         let next = biases.iter().find(|&&biases| !tried(biases));
         next.map(|&biases| Pick { biases, rank: session.base.rank })
     };
-    pick.map(|pick| trial(pick, PATH_DEPTH))
-}
-
-/// Whether a path went down from where its error was about smallest, so that larger penalties may be better.
-fn may_be_above(candidate: &Candidate) -> bool {
-    let path = &candidate.path;
-    let goes_up = path[path.len() - 1].penalty > path[0].penalty;
-    !goes_up && path[0].penalty < NEAR_START * candidate.penalty
+    pick.map(|Pick { biases, rank }| Trial { biases, rank, centred: false, beginning: None })
 }
 
 /// The largest rank that the number of observations can support.

@@ -4,7 +4,7 @@
 //! two steps in a row do no better; then down; then between the best rank and its neighbours.
 //! As all of it follows from the candidates evaluated so far, a resumed fit continues where it was.
 
-use super::state::Candidate;
+use super::state::{Candidate, Trial};
 use crate::model::Biases;
 
 /// The ranks of the ladder.
@@ -16,7 +16,7 @@ const PATIENCE: usize = 2;
 /// Ranks within one part in `RESOLUTION` of the best one are not distinguished.
 const RESOLUTION: usize = 8;
 
-/// Biases and rank of one path, or for CP two, to be evaluated on held-out data.
+/// Biases and rank of one path to be evaluated on held-out data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Pick {
     pub(super) biases: Biases,
@@ -26,22 +26,23 @@ pub(super) struct Pick {
 /// What to try next with `biases` still to be chosen among, at ranks up to `most`.
 pub(super) fn next(candidates: &[Candidate], biases: &[Biases], most: usize) -> Option<Pick> {
     let pilot = PILOT_RANK.min(most);
-    let tried =
-        |biases: Biases, rank| candidates.iter().any(|c| c.biases == biases && c.rank == rank);
+    let tried = |biases: Biases, rank| {
+        candidates.iter().any(|c| c.trial.biases == biases && c.trial.rank == rank)
+    };
     if let Some(&biases) = biases.iter().find(|&&biases| !tried(biases, pilot)) {
         return Some(Pick { biases, rank: pilot });
     }
     let best = candidates.iter().min_by(|x, y| x.validation_rmse.total_cmp(&y.validation_rmse))?;
-    let biases = best.biases;
+    let Trial { biases, rank: best_rank, .. } = best.trial;
     let error = |rank: usize| {
-        let same = candidates.iter().filter(|c| c.biases == biases && c.rank == rank);
+        let same = candidates.iter().filter(|c| c.trial.biases == biases && c.trial.rank == rank);
         same.map(|c| c.validation_rmse).min_by(f64::total_cmp)
     };
     let mut ranks: Vec<usize> =
-        candidates.iter().filter(|c| c.biases == biases).map(|c| c.rank).collect();
+        candidates.iter().filter(|c| c.trial.biases == biases).map(|c| c.trial.rank).collect();
     ranks.sort_unstable();
     ranks.dedup();
-    let at = ranks.iter().position(|&rank| rank == best.rank)?;
+    let at = ranks.iter().position(|&rank| rank == best_rank)?;
 
     let trial = |rank| Some(Pick { biases, rank });
     let highest = ranks[ranks.len() - 1];
@@ -51,19 +52,19 @@ pub(super) fn next(candidates: &[Candidate], biases: &[Biases], most: usize) -> 
         return trial(rank);
     }
     if at == 0 {
-        let below = LADDER.into_iter().rev().find(|&rank| rank < best.rank);
+        let below = LADDER.into_iter().rev().find(|&rank| rank < best_rank);
         return below.and_then(trial);
     }
     // Between the best and its neighbours, the wider gap first.
-    let enough = (best.rank / RESOLUTION).max(1);
+    let enough = (best_rank / RESOLUTION).max(1);
     let gaps = [Some(ranks[at - 1]), ranks.get(at + 1).copied()];
-    let widest = gaps.into_iter().flatten().filter(|n| n.abs_diff(best.rank) > enough).max_by(
+    let widest = gaps.into_iter().flatten().filter(|n| n.abs_diff(best_rank) > enough).max_by(
         |&x, &y| {
-            let gap = x.abs_diff(best.rank).cmp(&y.abs_diff(best.rank));
+            let gap = x.abs_diff(best_rank).cmp(&y.abs_diff(best_rank));
             gap.then(error(y).unwrap_or(0.0).total_cmp(&error(x).unwrap_or(0.0)))
         },
     )?;
-    trial(usize::midpoint(best.rank, widest))
+    trial(usize::midpoint(best_rank, widest))
 }
 
 #[cfg(test)]
@@ -80,9 +81,12 @@ mod tests {
             assert!((1..=most).contains(&trial.rank));
             trials.push(trial);
             candidates.push(Candidate {
-                biases: trial.biases,
-                rank: trial.rank,
-                centred: false,
+                trial: Trial {
+                    biases: trial.biases,
+                    rank: trial.rank,
+                    centred: false,
+                    beginning: None,
+                },
                 penalty: 1.0,
                 validation_rmse: error(trial),
                 path: Vec::new(),

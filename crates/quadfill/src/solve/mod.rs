@@ -9,6 +9,7 @@ mod checked;
 mod checkpoint;
 mod config;
 mod conjugate_gradients;
+mod cp_path;
 mod damping;
 mod early_stopping;
 mod events;

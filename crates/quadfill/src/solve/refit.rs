@@ -12,8 +12,11 @@ use super::state::{Approach, Best, Candidate, Descent, Finished, Next, Refit, St
 use crate::model::{Interaction, Parameters};
 use quadfill_kernels::Real;
 
-/// Begins a path on all data. A random start of CP may lead elsewhere, so CP continues from the best
-/// point on held-out data, unless it is centred: that path begins near a constant and hardly depends on chance.
+/// The fewest sweeps where the refit begins at a point that was fitted to the rest of the data.
+const FEWEST_SWEEPS: usize = 5;
+
+/// Begins a path on all data. A random start of CP may lead elsewhere, so CP continues from the best point on
+/// held-out data.
 pub(super) fn start<T: Real>(
     session: &FitSession<'_, T>,
     chosen: Candidate,
@@ -21,11 +24,13 @@ pub(super) fn start<T: Real>(
     sweep_budget: usize,
     validation_rmse: f64,
 ) -> State<Parameters<T>> {
-    let approach = if best.spec.interaction == Interaction::Cp && !best.spec.centred {
+    let (approach, sweep_budget) = if best.spec.interaction == Interaction::Cp {
         let parameters = best.parameters.clone();
-        Approach::AtPenalty(Descent::new(best.spec.clone(), chosen.penalty, parameters))
+        let descent = Descent::new(best.spec.clone(), chosen.penalty, parameters);
+        (Approach::AtPenalty(descent), sweep_budget.max(FEWEST_SWEEPS))
     } else {
-        Approach::Down(session.path_start(session.problem.data(), &best.spec))
+        let descent = session.path_start(session.problem.data(), &best.spec);
+        (Approach::Down(descent), sweep_budget)
     };
     State::Refit(Refit { chosen, sweep_budget, validation_rmse, best, approach })
 }

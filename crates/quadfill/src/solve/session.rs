@@ -174,16 +174,6 @@ impl<'a, T: Real> FitSession<'a, T> {
         data: Selection<'_, T>,
         spec: &ModelSpec,
     ) -> Descent<Parameters<T>> {
-        self.path_start_below(data, spec, None)
-    }
-
-    /// The same for a penalty of CP that is searched for from `above` downwards, where that is known.
-    pub(super) fn path_start_below(
-        &self,
-        data: Selection<'_, T>,
-        spec: &ModelSpec,
-        above: Option<f64>,
-    ) -> Descent<Parameters<T>> {
         if spec.centred {
             let parameters = centred::start(spec, data, self.config().seed);
             return Descent::new(spec.clone(), centred::first_penalty(data), parameters);
@@ -193,8 +183,7 @@ impl<'a, T: Real> FitSession<'a, T> {
         let deviation = objective.data_value(&parameters).sqrt().max(f64::MIN_POSITIVE);
         let seed = self.config().seed;
         if spec.interaction == Interaction::Cp {
-            let (penalty, parameters) =
-                start::product_path_start(objective, deviation, above, seed);
+            let (penalty, parameters) = start::product_path_start(objective, deviation, seed);
             return Descent::new(spec.clone(), penalty, parameters);
         }
         let spectrum = Spectrum::new(&objective, &parameters, spec.rank, seed);

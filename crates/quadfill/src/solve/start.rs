@@ -146,12 +146,10 @@ pub fn random<T: Real>(spec: &ModelSpec, data: Selection<'_, T>, seed: u64) -> P
 
 /// Where the path of a CP model begins. Zero is a strict local minimum of CP under any penalty, so
 /// there is no largest penalty to start from: this finds one at which no column of a random start
-/// vanishes, and uses the best of several starts there. It looks from `above` downwards, where that is known from
-/// another model of the same data.
+/// vanishes, and uses the best of several starts there.
 pub(super) fn product_path_start<T: Real>(
     mut objective: Objective<'_, T>,
     deviation: f64,
-    above: Option<f64>,
     seed: u64,
 ) -> (f64, Parameters<T>) {
     const PENALTIES: usize = 10;
@@ -165,7 +163,7 @@ pub(super) fn product_path_start<T: Real>(
     let starts = if data.len() * spec.rank > MANY { 1 } else { STARTS };
     let rows: usize = spec.group_sizes(&data.sizes()).iter().sum();
     let order = spec.modes() as f64;
-    let mut penalty = above.unwrap_or(deviation.powf(2.0 - 2.0 / order) / rows as f64);
+    let mut penalty = deviation.powf(2.0 - 2.0 / order) / rows as f64;
     let mut best: Option<(f64, Parameters<T>)> = None;
     for _ in 0..PENALTIES {
         objective.set_penalty(penalty);
@@ -195,6 +193,11 @@ pub(super) fn product_path_start<T: Real>(
 
 /// The size of the smallest rank-one term over that of the largest.
 fn weakest_column<T: Real>(parameters: &Parameters<T>) -> f64 {
+    term_sizes(parameters).into_iter().fold(f64::INFINITY, f64::min)
+}
+
+/// The sizes of all rank-one terms over that of the largest.
+pub(super) fn term_sizes<T: Real>(parameters: &Parameters<T>) -> Vec<f64> {
     let rows = parameters.layout().rows();
     let sizes: Vec<f64> = (0..parameters.layout().rank())
         .map(|column| {
@@ -208,5 +211,5 @@ fn weakest_column<T: Real>(parameters: &Parameters<T>) -> f64 {
         })
         .collect();
     let largest = sizes.iter().fold(f64::MIN_POSITIVE, |max, &s| max.max(s));
-    sizes.iter().fold(f64::INFINITY, |min, &s| min.min(s)) / largest
+    sizes.into_iter().map(|size| size / largest).collect()
 }

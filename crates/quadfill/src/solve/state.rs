@@ -146,23 +146,29 @@ pub(super) enum TrialResult {
 }
 
 /// One path to be evaluated on held-out data.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Trial {
     pub(super) biases: Biases,
     pub(super) rank: usize,
     /// Whether rows are drawn to a centre.
     pub(super) centred: bool,
-    /// The last penalty over the first.
-    pub(super) end: f64,
+    /// Where a path of CP begins; other paths begin where zero is optimal.
+    pub(super) beginning: Option<Beginning>,
+}
+
+/// Where a path of CP begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Beginning {
+    /// The first penalty, in quarters of a decade.
+    pub(super) quarter: i32,
+    /// The number of the random start.
+    pub(super) start: u64,
 }
 
 /// The result of one trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Candidate {
-    pub(super) biases: Biases,
-    pub(super) rank: usize,
-    /// Whether rows were drawn to a centre.
-    pub(super) centred: bool,
+    pub(super) trial: Trial,
     /// The best penalty on the held-out part.
     pub(super) penalty: f64,
     /// The held-out error at the best penalty.
@@ -178,14 +184,12 @@ pub(super) struct HoldOutSearch<P> {
     pub(super) candidates: Vec<Candidate>,
     /// The parameters with the smallest held-out error so far.
     pub(super) best: Option<Best<P>>,
-    /// Where the last path of a CP model began, for its way up.
-    pub(super) start: Option<Descent<P>>,
     pub(super) descent: Option<(Trial, Descent<P>)>,
 }
 
 impl<P> Default for HoldOutSearch<P> {
     fn default() -> Self {
-        Self { candidates: Vec::new(), best: None, start: None, descent: None }
+        Self { candidates: Vec::new(), best: None, descent: None }
     }
 }
 
@@ -301,11 +305,10 @@ impl<P> State<P> {
                     })
                     .transpose()?,
             }),
-            Self::HoldOut(HoldOutSearch { candidates, best, start, descent }) => {
+            Self::HoldOut(HoldOutSearch { candidates, best, descent }) => {
                 State::HoldOut(HoldOutSearch {
                     candidates,
                     best: best.map(|best| best.try_map(f)).transpose()?,
-                    start: start.map(|start| start.try_map(f)).transpose()?,
                     descent: descent
                         .map(|(trial, descent)| Ok::<_, crate::Error>((trial, descent.try_map(f)?)))
                         .transpose()?,

@@ -9,8 +9,8 @@ use crate::model::{Biases, Kernel};
 use crate::observations::{Mode, OnDuplicate};
 use crate::solve::events::PathPoint;
 use crate::solve::state::{
-    Approach, Best, Candidate, Descent, EarlyStopping, ExactAttempt, ExactSearch, HoldOutSearch,
-    RankTrial, Refit, Stair, Trace, Trial, TrialResult,
+    Approach, Beginning, Best, Candidate, Descent, EarlyStopping, ExactAttempt, ExactSearch,
+    HoldOutSearch, RankTrial, Refit, Stair, Trace, Trial, TrialResult,
 };
 
 const SIZES: [usize; 3] = [6; 3];
@@ -64,11 +64,14 @@ fn best<T: Real>() -> Best<Parameters<T>> {
     Best { spec, parameters, penalty: 1.0 / 3.0, rmse: f64::INFINITY }
 }
 
+fn trial() -> Trial {
+    let beginning = Some(Beginning { quarter: -3, start: 2 });
+    Trial { biases: Biases::Mean, rank: 4, centred: true, beginning }
+}
+
 fn candidate() -> Candidate {
     Candidate {
-        biases: Biases::Mean,
-        rank: 4,
-        centred: true,
+        trial: trial(),
         penalty: 1.0 / 3.0,
         validation_rmse: f64::INFINITY,
         path: vec![point(1e300)],
@@ -89,7 +92,7 @@ fn states<T: Real>() -> Vec<State<Parameters<T>>> {
             attempt: Some(attempt),
         })
     };
-    let trial = Trial { biases: Biases::Modes, rank: 2, centred: false, end: 1e-4 };
+    let plain = Trial { biases: Biases::Modes, rank: 2, centred: false, beginning: None };
     let refit = |approach| {
         State::Refit(Refit {
             chosen: candidate(),
@@ -110,8 +113,7 @@ fn states<T: Real>() -> Vec<State<Parameters<T>>> {
         State::HoldOut(HoldOutSearch {
             candidates: vec![candidate(), candidate()],
             best: Some(best()),
-            start: Some(descent(4)),
-            descent: Some((trial, descent(5))),
+            descent: Some((plain, descent(5))),
         }),
         State::EarlyStopping(EarlyStopping {
             chosen: candidate(),

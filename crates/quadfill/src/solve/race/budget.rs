@@ -37,14 +37,8 @@ pub(super) struct Budget {
 impl Budget {
     pub(super) fn new<T: Real>(session: &FitSession<'_, T>, arena: &Arena<'_, T>) -> Self {
         let data = session.problem.data();
-        let times = match session.config().effort {
-            Effort::Quick => 0.2,
-            Effort::Normal => 1.0,
-            Effort::Thorough => 4.0,
-        };
         let whole = data.len() as f64;
-        let few = (whole.min(MANY) / UNIT).max(0.2).powf(GROWTH);
-        let all = times * OPERATIONS * few * (whole / MANY).max(1.0).powf(GROWTH_OF_MANY);
+        let all = operations_for(data.len(), session.config().effort);
         let rows =
             |sizes: Vec<usize>| session.base.group_sizes(&sizes).iter().sum::<usize>() as f64;
         Self {
@@ -83,9 +77,21 @@ impl Budget {
     }
 }
 
+/// The operations that a choice on so many observations may take.
+pub(in crate::solve) fn operations_for(observations: usize, effort: Effort) -> f64 {
+    let times = match effort {
+        Effort::Quick => 0.2,
+        Effort::Normal => 1.0,
+        Effort::Thorough => 4.0,
+    };
+    let count = observations as f64;
+    let few = (count.min(MANY) / UNIT).max(0.2).powf(GROWTH);
+    times * OPERATIONS * few * (count / MANY).max(1.0).powf(GROWTH_OF_MANY)
+}
+
 /// Measured on rows of 10 to 60 columns: gathering a cell, the products of its columns, and the
 /// factorization of a row's equations.
-fn sweep_cost(spec: &ModelSpec, visits: f64, rows: f64) -> f64 {
+pub(in crate::solve) fn sweep_cost(spec: &ModelSpec, visits: f64, rows: f64) -> f64 {
     let n = (spec.rank + usize::from(spec.biases == Biases::Modes)) as f64;
     visits * (25.0 + 0.7 * n + 0.025 * n * n) + rows * (500.0 + 2.0 * n * n + 0.05 * n * n * n)
 }

@@ -36,6 +36,7 @@ use std::ops::ControlFlow;
 use serde::{Deserialize, Serialize};
 
 pub(super) use arena::{Arena, folds};
+pub(super) use budget::{operations_for, sweep_cost};
 pub use contender::{Contender, Method};
 pub(super) use posterior::{PosteriorRun, run as run_posterior};
 pub use report::{Baselines, Heat, HeldOutError, RaceReport};
