@@ -49,7 +49,7 @@ python-units: $(VENV)/ready
 	$(VENV)/bin/ruff check $(PACKAGE)
 	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(VENV)/bin/maturin develop --locked --quiet $(if $(PROFILE),--profile $(PROFILE))
 	$(VENV)/bin/mypy -p quadfill
-	$(VENV)/bin/stubtest quadfill
+	$(VENV)/bin/stubtest --mypy-config-file pyproject.toml quadfill
 	$(VENV)/bin/pytest
 
 bars: build ## Recovery, certified optima and resuming after kills, as a user would run it (minutes)

@@ -219,6 +219,21 @@ pub(crate) fn whole(label: f64) -> Option<i64> {
     (is_exact && (label != 0.0 || label.is_sign_positive())).then_some(label as i64)
 }
 
+/// A number that cannot be a label.
+pub(crate) fn not_a_label<S: FieldSource>(
+    source: &S,
+    column: usize,
+    row: usize,
+    label: f64,
+) -> ReadError {
+    ReadError::NotFinite {
+        file: source.file().to_owned(),
+        at: format!("row {}", row + 1),
+        column: source.column_name(column),
+        text: label.to_string(),
+    }
+}
+
 fn push_labels<S: FieldSource>(
     source: &S,
     column: usize,
@@ -236,8 +251,8 @@ fn push_labels<S: FieldSource>(
         Fields::Integers(fields) => fields.iter().for_each(|&field| labels.push_integer(field)),
         Fields::Reals(fields) => {
             for (position, &field) in fields.iter().enumerate() {
-                if field.is_nan() {
-                    return Err(no_label(position));
+                if !field.is_finite() {
+                    return Err(not_a_label(source, column, first_row + position, field));
                 }
                 match whole(field) {
                     Some(number) => labels.push_integer(number),

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use crate::columns::concat;
 use crate::delimited::{PIECE, Problem, RowSink, TextLayout, finite, finite_time, read_rows};
 use crate::error::{ReadError, Result};
-use crate::fields::{FieldSource, Fields, TakeFields, each_number, each_time, whole};
+use crate::fields::{FieldSource, Fields, TakeFields, each_number, each_time, not_a_label, whole};
 use crate::number::{canonical_u32, trim};
 use crate::options::ReadOptions;
 use crate::query::{FoundColumns, Query, UNKNOWN, Wanted};
@@ -159,10 +159,10 @@ pub(crate) fn look_up<S: FieldSource>(
                 found.push(find_time(labels, Some(binning), time).unwrap_or(UNKNOWN));
                 Ok(())
             }),
-            None => {
-                push_found(&lookup, fields, found);
-                Ok(())
-            }
+            None => match push_found(&lookup, fields, found) {
+                None => Ok(()),
+                Some((position, label)) => Err(not_a_label(source, column, row + position, label)),
+            },
         })
     });
     let indices = indices.collect::<Result<_>>()?;
@@ -196,23 +196,34 @@ fn in_pieces<S: FieldSource, V: Copy + Default + Send>(
     Ok(concat(pieces.into_iter().collect::<Result<_>>()?))
 }
 
-fn push_found(lookup: &LabelLookup<'_>, fields: Fields<'_>, found: &mut Vec<u32>) {
+/// Looks up labels; the answer is the first number that cannot be one, and where it stands.
+fn push_found(
+    lookup: &LabelLookup<'_>,
+    fields: Fields<'_>,
+    found: &mut Vec<u32>,
+) -> Option<(usize, f64)> {
     let known = |index: Option<u32>| index.unwrap_or(UNKNOWN);
     match fields {
         Fields::Integers(fields) => {
             found.extend(fields.iter().map(|&field| known(lookup.find_integer(field))));
         }
-        Fields::Reals(fields) => found.extend(fields.iter().map(|&field| {
-            known(match whole(field) {
-                Some(number) => lookup.find_integer(number),
-                None => find_label(lookup.labels(), field.to_string().as_bytes()),
-            })
-        })),
+        Fields::Reals(fields) => {
+            if let Some(position) = fields.iter().position(|field| !field.is_finite()) {
+                return Some((position, fields[position]));
+            }
+            found.extend(fields.iter().map(|&field| {
+                known(match whole(field) {
+                    Some(number) => lookup.find_integer(number),
+                    None => find_label(lookup.labels(), field.to_string().as_bytes()),
+                })
+            }));
+        }
         Fields::Texts(fields) => {
             let find = |field: &&[u8]| known(find_label(lookup.labels(), trim(field)));
             found.extend(fields.iter().map(find));
         }
     }
+    None
 }
 
 /// How many rows of a query are looked up at a time.

@@ -114,7 +114,10 @@ fn what_cannot_be_read_is_said_with_row_and_column() {
         values: Box::new(Chunk::F64(&[1.0])),
     };
     assert!(refusal(FrameColumn::new(code)).contains("categories without values"));
-    assert!(refusal(FrameColumn::new(Chunk::F64(&[1.0, f64::NAN, 2.0]))).contains("row 2"));
+    assert!(
+        refusal(FrameColumn::new(Chunk::F64(&[1.0, f64::NAN, 2.0])))
+            .contains("row 2: column `b` holds `NaN`")
+    );
 }
 
 #[test]

@@ -128,7 +128,11 @@ impl<'py> Parameters<'_, 'py> {
             time_limit: self.get("time_limit", "a number of seconds or None")?,
             seed: self.get("seed", "a whole number not below 0")?.unwrap_or(0),
             precision: self
-                .word("precision", &[("f32", Precision::F32), ("f64", Precision::F64)])?
+                .word(
+                    "precision",
+                    &[("auto", None), ("f32", Some(Precision::F32)), ("f64", Some(Precision::F64))],
+                )?
+                .flatten()
                 .into(),
             certify: true,
             effort: self

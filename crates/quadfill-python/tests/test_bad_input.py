@@ -130,7 +130,7 @@ FITS = {
         DataError,
         "column `film` holds fields of type",
     ),
-    "complex values": (lambda: fit(with_column(stars=np.ones(5) * 1j)), DataError, "complex data"),
+    "complex values": (lambda: fit(with_column(stars=np.ones(5) * 1j)), DataError, "Complex data not supported"),
     "texts as values": (
         lambda: fit(value="film", modes=["user", "stars"]),
         DataError,

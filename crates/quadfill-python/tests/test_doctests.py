@@ -28,7 +28,7 @@ def public_functions():
         elif inspect.isclass(thing) and thing.__module__.startswith("quadfill"):
             yield name, thing
             for attribute, member in inspect.getmembers(thing, inspect.isroutine):
-                if not attribute.startswith("_") and member.__module__ and member.__module__.startswith("quadfill"):
+                if not attribute.startswith("_") and (getattr(member, "__module__", None) or "").startswith("quadfill"):
                     yield f"{name}.{attribute}", member
         elif inspect.ismodule(thing):
             yield from ((f"{name}.{each}", getattr(thing, each)) for each in thing.__all__)

@@ -97,6 +97,8 @@ def test_pandas_labels_keep_their_types(ratings, settings):
     assert best["film"].dtype == frame["film"].dtype
     assert len(best) == 8
     assert best["user"].tolist() == np.repeat(frame["user"].drop_duplicates().head(4), 2).tolist()
+    wide = frame[["user"]].head(1).astype("int64")
+    assert model.top(wide, mode="film", k=1)["user"].dtype == "int64"
     intervals = model.predict(frame.iloc[5:9], interval=0.5)
     assert intervals.index.tolist() == [5, 6, 7, 8]
 
@@ -105,7 +107,7 @@ def test_polars_labels_keep_their_types(ratings, settings):
     frame = pl.DataFrame(ratings).with_columns(pl.col("user").cast(pl.Int16), pl.col("film").cast(pl.Categorical))
     model = TensorModel(**settings).fit(frame)
     best = model.top(frame.select("user").unique(maintain_order=True).head(3), mode="film", k=2)
-    assert best.schema == {"user": pl.Int16, "film": pl.Categorical, "score": pl.Float64}
+    assert dict(best.schema) == {"user": pl.Int16, "film": pl.Categorical, "score": pl.Float64}
 
 
 def test_labels_that_are_dates_come_back_as_dates(settings):

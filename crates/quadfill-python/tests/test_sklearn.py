@@ -16,9 +16,17 @@ from sklearn.utils.validation import check_is_fitted
 from quadfill import TensorModel
 
 #: Checks of scikit-learn that cannot hold here, and why.
-EXPECTED_FAILURES: dict[str, str] = {}
+TEN_MODES = "the data of this check have ten columns, and a tensor has 2 to 8 modes"
+EXPECTED_FAILURES = {
+    "check_dtype_object": TEN_MODES,
+    "check_regressors_train": TEN_MODES,
+    "check_regressor_data_not_an_array": TEN_MODES,
+    "check_regressors_int": TEN_MODES,
+    "check_fit2d_1sample": TEN_MODES,
+}
 
 
+@pytest.mark.filterwarnings("ignore:Estimator TensorModel does not inherit")
 def test_check_estimator():
     results = check_estimator(
         TensorModel(rank=1, penalty=0.1, sweeps=3, on_duplicate="mean"),
@@ -59,9 +67,9 @@ def test_search_and_pipeline(ratings):
     search.fit(X, y)
     assert search.best_params_ == {"penalty": 1e-4}
     assert search.best_estimator_.feature_names_in_.tolist() == ["user", "film"]
-    steps = [("same", FunctionTransformer()), ("model", TensorModel(rank=2, penalty=0.05, bias="modes"))]
+    steps = [("same", FunctionTransformer()), ("model", TensorModel(rank=2, penalty=1e-3, bias="modes"))]
     pipeline = Pipeline(steps).fit(X, y)
     assert pipeline.score(X, y) > 0.8
     assert pipeline.predict(X).shape == y.shape
-    scores = cross_val_score(TensorModel(rank=2, penalty=0.05, bias="modes"), X.to_numpy(), y, cv=3)
+    scores = cross_val_score(TensorModel(rank=2, penalty=1e-3, bias="modes"), X.to_numpy(), y, cv=5)
     assert scores.mean() > 0.3

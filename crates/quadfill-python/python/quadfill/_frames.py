@@ -14,6 +14,7 @@ import numpy as np
 
 from quadfill._errors import DataError
 from quadfill._quadfill import Columns
+from quadfill._sklearn import warn_of_column_vector
 
 #: How many seconds one unit of `datetime64` is.
 _SECONDS = {"D": 86_400.0, "h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
@@ -83,7 +84,7 @@ class ColumnBuilder:
         elif kind == "O":
             self._add_objects(name, array)
         elif kind == "c":
-            raise DataError(f"{self.title}: column `{name}` holds complex data: complex data not supported")
+            raise DataError(f"{self.title}: column `{name}` holds complex numbers. Complex data not supported")
         else:
             raise DataError(f"{self.title}: column `{name}` is of type {array.dtype}: give numbers, texts or times")
 
@@ -131,6 +132,18 @@ class ColumnBuilder:
         self.core.add_texts(name, ["" if field is None else str(field) for field in fields], first_null)
 
 
+def dtypes_of(table: Any) -> dict[str, Any]:
+    """The types of the columns of a frame, by name."""
+    kind = kind_of(table)
+    if kind == "pandas" and hasattr(table, "columns"):
+        return {str(name): dtype for name, dtype in table.dtypes.items()}
+    if kind == "polars" and hasattr(table, "schema"):
+        return dict(table.schema)
+    if kind == "pyarrow" and hasattr(table, "schema"):
+        return {field.name: field.type for field in table.schema}
+    return {}
+
+
 def _names(title: str, names: Iterable[object]) -> list[str]:
     texts = [str(name) for name in names]
     for at, name in enumerate(texts):
@@ -144,7 +157,6 @@ def _add_pandas(builder: ColumnBuilder, frame: Any) -> None:
     for at, name in enumerate(names):
         column = frame.iloc[:, at]
         dtype = column.dtype
-        builder.dtypes[name] = dtype
         if isinstance(dtype, np.dtype):
             builder.add_array(name, column.to_numpy())
             continue
@@ -160,7 +172,7 @@ def _add_pandas(builder: ColumnBuilder, frame: Any) -> None:
 
 
 def columns_of(
-    table: Any, *, title: str = "X", y: Any = None, weight: Any = None, fitting: bool = False
+    table: Any, *, title: str = "X", y: Any = None, weight: Any = None
 ) -> tuple[ColumnBuilder, dict[str, Any]]:
     """Turn a table into columns.
 
@@ -174,7 +186,9 @@ def columns_of(
     if kind == "xarray":
         table, kind = _cells_of_xarray(title, table), "mapping"
     elif kind == "scipy":
-        table, kind = _cells_of_sparse(title, table, fitting or y is None), "mapping"
+        if y is not None:
+            raise TypeError(f"{title} is a sparse array, which holds the values itself: leave `y` out")
+        table, kind = _cells_of_sparse(table), "mapping"
     elif isinstance(table, Mapping):
         kind = "mapping"
     if kind in ("pandas", "polars", "pyarrow", "arrow", "mapping"):
@@ -191,11 +205,8 @@ def columns_of(
                 builder.core.add_arrow(table)
             except TypeError as error:
                 raise TypeError(f"{title} is a {describe_type(table)}, which is not a table: {error}") from None
-            if kind == "polars":
-                builder.dtypes = dict(table.schema)
-            elif kind == "pyarrow":
-                builder.dtypes = {field.name: field.type for field in table.schema}
         names = _names(title, builder.core.names)
+        builder.dtypes = dtypes_of(table)
     else:
         builder = ColumnBuilder(title, False)
         names = []
@@ -233,13 +244,14 @@ def _numbers(array: Any, what: str) -> Any:
     numbers = np.asarray(array)
     if numbers.ndim == 2 and numbers.shape[1] == 1:
         numbers = numbers[:, 0]
+        warn_of_column_vector()
     if numbers.ndim != 1:
         raise DataError(
             f"`{what}` has {numbers.ndim} dimensions: y should be a 1d array, one number for each row, got an array "
             f"of shape {numbers.shape}"
         )
     if numbers.dtype.kind == "c":
-        raise DataError(f"`{what}` holds complex data: complex data not supported")
+        raise DataError(f"`{what}` holds complex numbers. Complex data not supported")
     if numbers.dtype.kind not in "biuf":
         try:
             numbers = numbers.astype(np.float64)
@@ -271,20 +283,21 @@ def _plain_columns(title: str, table: Any) -> Sequence[Any]:
         raise DataError(
             f"{title} is an array with {array.ndim} dimensions: rows of labels are an array with 2 dimensions"
         )
+    if array.dtype.kind == "c":
+        raise DataError(f"{title} holds complex numbers. Complex data not supported")
+    if array.shape[1] == 1:
+        raise DataError(f"{title} has 1 feature(s): give a column for each of 2 to 8 modes")
     if array.shape[1] == 0:
         raise DataError(f"{title} has 0 columns: 0 feature(s) (shape={array.shape}) while a minimum of 1 is required.")
     return [array[:, column] for column in range(array.shape[1])]
 
 
-def _cells_of_sparse(title: str, matrix: Any, with_values: bool) -> dict[str, Any]:
+def _cells_of_sparse(matrix: Any) -> dict[str, Any]:
     """The stored cells of a sparse array."""
     cells = matrix.tocoo()
     coords = getattr(cells, "coords", None) or (cells.row, cells.col)
     names = ["row", "column"] if len(coords) == 2 else [f"mode{mode + 1}" for mode in range(len(coords))]
-    columns: dict[str, Any] = dict(zip(names, coords, strict=True))
-    if with_values:
-        columns["value"] = cells.data
-    return columns
+    return {**dict(zip(names, coords, strict=True)), "value": cells.data}
 
 
 def _cells_of_xarray(title: str, array: Any) -> dict[str, Any]:

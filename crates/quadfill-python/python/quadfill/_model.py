@@ -269,8 +269,6 @@ class TensorModel(Uses):
                     str(mode) if isinstance(mode, (str, int)) else [str(each) for each in mode]
                     for mode in settings[name]
                 ]
-        if settings["precision"] == "auto":
-            settings["precision"] = None
         settings["seed"] = seed_of(self.random_state)
         return settings
 
@@ -355,7 +353,7 @@ class Source:
             stream = io.BytesIO()
             np.save(stream, cube, allow_pickle=False)
             return _quadfill.Data.from_npy(stream.getvalue(), reading)
-        builder, found = columns_of(X, y=y, weight=None if is_column else weight, fitting=True)
+        builder, found = columns_of(X, y=y, weight=None if is_column else weight)
         self.dtypes = builder.dtypes
         extra = len(found)
         self.count = len(builder.core.names) - extra

@@ -4,6 +4,8 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+__all__ = ["Columns", "Data", "Model", "__version__", "fit", "run_command", "synth"]
+
 __version__: str
 
 _Path = str | PathLike[str]

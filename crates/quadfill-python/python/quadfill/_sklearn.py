@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+import sys
+import warnings
 from typing import Any
 
 import numpy as np
@@ -26,6 +28,14 @@ def not_fitted(model: object) -> Exception:
         return _NotFitted(message)
     error: Exception = NotFittedError(message)
     return error
+
+
+def warn_of_column_vector() -> None:
+    """Warn as scikit-learn does, where it is in use."""
+    exceptions = sys.modules.get("sklearn.exceptions")
+    category = UserWarning if exceptions is None else exceptions.DataConversionWarning
+    message = "A column-vector y was passed when a 1d array was expected: its only column is taken"
+    warnings.warn(message, category, stacklevel=5)
 
 
 def seed_of(random_state: Any) -> int:

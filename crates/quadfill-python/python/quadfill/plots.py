@@ -43,7 +43,7 @@ def path(model: TensorModel, *, ax: Any = None) -> Any:
     """
     points = model.path_
     points = points[points["penalty"] > 0]
-    if len(points) < 2:
+    if len(points) < 2 or points["penalty"][0] <= points["penalty"][-1]:
         raise UnsupportedError('this fit had no path of penalties: fit with `solver`="path"')
     ax = _axes(ax)
     ax.plot(points["penalty"], points["train_rmse"], label="training data")
