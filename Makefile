@@ -3,8 +3,13 @@
 CARGO ?= cargo
 QUADFILL = target/release/quadfill
 PEERS = bench-out/peers.venv
+PYTHON ?= python3
+VENV = python.venv
+PACKAGE = crates/quadfill-python
+# One interpreter for all builds, so that nothing is compiled twice.
+export PYO3_PYTHON = $(CURDIR)/$(VENV)/bin/python
 
-.PHONY: help build demo test format lint docs units bars bench bench-peers fuzz clean
+.PHONY: help build demo test format lint docs units python python-units bars bench bench-peers fuzz clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -15,19 +20,37 @@ build: ## Build the program (target/release/quadfill)
 demo: build ## Build, then fill in a tensor from few of its cells; leaves demo/
 	$(QUADFILL) demo --out demo
 
-test: format lint docs units ## Everything that continuous integration checks
+test: format lint docs units python-units ## Everything that continuous integration checks
 
 format:
 	$(CARGO) fmt --all --check
 
-lint:
+lint: $(VENV)/ready
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
 
-docs:
+docs: $(VENV)/ready
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --workspace --no-deps
 
-units:
+units: $(VENV)/ready
 	$(CARGO) test --locked --workspace
+
+$(VENV)/ready: $(PACKAGE)/requirements.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || \
+		{ echo "Python 3.10 or later is needed: name it with PYTHON=python3.12"; exit 1; }
+	$(PYTHON) -m venv --clear $(VENV)
+	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r $(PACKAGE)/requirements.txt
+	touch $@
+
+python: $(VENV)/ready ## Build the Python package with optimisation into python.venv, and test it
+	$(MAKE) python-units PROFILE=release
+
+python-units: $(VENV)/ready
+	$(VENV)/bin/ruff format --check $(PACKAGE)
+	$(VENV)/bin/ruff check $(PACKAGE)
+	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(VENV)/bin/maturin develop --locked --quiet $(if $(PROFILE),--profile $(PROFILE))
+	$(VENV)/bin/mypy -p quadfill
+	$(VENV)/bin/stubtest --mypy-config-file pyproject.toml quadfill
+	$(VENV)/bin/pytest
 
 bars: build ## Recovery, certified optima and resuming after kills, as a user would run it (minutes)
 	crates/quadfill-bench/recovery.sh $(QUADFILL)
@@ -48,4 +71,4 @@ fuzz: ## Fuzz every reader and the model file, FUZZ_SECONDS each (default 300)
 
 clean: ## Remove what was built
 	$(CARGO) clean
-	rm -rf demo bench-out
+	rm -rf demo bench-out $(VENV)

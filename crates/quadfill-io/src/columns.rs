@@ -39,7 +39,18 @@ impl LabelColumn {
         Ok(())
     }
 
-    fn push_text(&mut self, text: &str) {
+    #[inline]
+    pub(crate) fn push_integer(&mut self, number: i64) {
+        if let Self::Numbers(numbers) = self
+            && let Ok(number) = u32::try_from(number)
+        {
+            numbers.push(number);
+            return;
+        }
+        self.push_text(&number.to_string());
+    }
+
+    pub(crate) fn push_text(&mut self, text: &str) {
         if let Self::Numbers(numbers) = self {
             let mut indices = std::mem::take(numbers);
             let mut labels = TextLabels::default();

@@ -15,12 +15,15 @@
 
 mod arrays;
 mod bins;
+mod chunk;
 mod column_roles;
 mod columns;
 pub mod corpus;
 mod delimited;
 mod error;
 mod escape;
+mod fields;
+mod frame;
 mod number;
 mod options;
 mod parquet_file;
@@ -39,8 +42,10 @@ mod word_vectors;
 mod write;
 
 pub use bins::{BinSize, BinSpec};
+pub use chunk::{Chunk, Texts};
 pub use column_roles::{ColumnRoles, ColumnWarning, ModeRole};
 pub use error::{ReadError, Result};
+pub use frame::{Frame, FrameColumn};
 pub use options::{ColumnRef, Format, ReadOptions};
 pub use query::{Query, QueryValues, UNKNOWN, read_query, read_query_bytes, read_query_values};
 pub use read::{read, read_bytes, read_bytes_with_roles, read_with_roles};

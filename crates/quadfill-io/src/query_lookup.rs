@@ -1,19 +1,20 @@
 //! Labels of rows looked up in the modes of a model.
 
-use quadfill::Labels;
+use quadfill::observations::{Binning, LabelLookup};
+use quadfill::{Labels, Mode};
+use rayon::prelude::*;
 
 use crate::columns::concat;
 use crate::delimited::{PIECE, Problem, RowSink, TextLayout, finite, finite_time, read_rows};
 use crate::error::{ReadError, Result};
-use crate::escape::escape;
-use crate::number::{Number, canonical_u32, trim};
+use crate::fields::{FieldSource, Fields, TakeFields, each_number, each_time, not_a_label, whole};
+use crate::number::{canonical_u32, trim};
 use crate::options::ReadOptions;
 use crate::query::{FoundColumns, Query, UNKNOWN, Wanted};
 use crate::query_rows::{NamedColumns, QueryColumn, QueryRows, TextRows};
 use crate::roles::{Columns, Role};
 use crate::source::Bytes;
 use crate::table::find_label;
-use quadfill::observations::Binning;
 
 /// Reads delimited text or `.tns`.
 pub(crate) fn look_up_text(
@@ -130,48 +131,157 @@ pub(crate) fn look_up_columns(
     options: &ReadOptions,
     wanted: &Wanted<'_>,
 ) -> Result<Query> {
-    let NamedColumns { names, columns, seconds_per_unit } = table;
-    let about = Columns { file, names: Some(&names), count: names.len() };
+    let (indices, values) = look_up(&QueryTable { file, table: &table }, options, wanted)?;
+    let NamedColumns { names, columns, .. } = table;
+    Ok(Query { rows: QueryRows::Columns { names, columns }, indices, values })
+}
+
+/// One column of label indices per mode, and the values if they are wanted.
+pub(crate) type Found = (Vec<Vec<u32>>, Option<Vec<f64>>);
+
+/// Looks up the rows of a table.
+pub(crate) fn look_up<S: FieldSource>(
+    source: &S,
+    options: &ReadOptions,
+    wanted: &Wanted<'_>,
+) -> Result<Found> {
+    let file = source.file();
+    let about = Columns { file, names: source.names(), count: source.column_count() };
     let FoundColumns { modes, value, .. } = wanted.columns(about, options)?;
-    let rows = columns.first().map_or(0, QueryColumn::len);
-    if rows == 0 {
+    if (0..source.pieces()).all(|piece| source.rows(piece) == 0) {
         return Err(ReadError::Empty { file: file.to_owned() });
     }
-    let checked = |number: Number, is_time: bool, column: usize, row: usize| {
-        if let Number::Finite(number) = number {
-            return Ok(number);
+    let indices = modes.iter().enumerate().map(|(mode, &column)| {
+        let Mode { labels, bins, .. } = &wanted.modes[mode];
+        let lookup = labels.lookup();
+        in_pieces(source, column, |fields, row, found: &mut Vec<u32>| match bins {
+            Some(binning) => each_time(source, column, fields, row, binning.unit, |time| {
+                found.push(find_time(labels, Some(binning), time).unwrap_or(UNKNOWN));
+                Ok(())
+            }),
+            None => match push_found(&lookup, fields, found) {
+                None => Ok(()),
+                Some((position, label)) => Err(not_a_label(source, column, row + position, label)),
+            },
+        })
+    });
+    let indices = indices.collect::<Result<_>>()?;
+    let values = value.map(|column| {
+        in_pieces(source, column, |fields, row, values: &mut Vec<f64>| {
+            each_number(source, column, fields, row, |value| {
+                values.push(value);
+                Ok(())
+            })
+        })
+    });
+    Ok((indices, values.transpose()?))
+}
+
+/// Reads a column piece by piece, in parallel.
+fn in_pieces<S: FieldSource, V: Copy + Default + Send>(
+    source: &S,
+    column: usize,
+    take: impl Fn(Fields<'_>, usize, &mut Vec<V>) -> Result<()> + Sync,
+) -> Result<Vec<V>> {
+    let pieces: Vec<Result<Vec<V>>> = (0..source.pieces())
+        .into_par_iter()
+        .map(|piece| {
+            let mut found = Vec::with_capacity(source.rows(piece));
+            source.read_first(piece, column, usize::MAX, &mut |fields, row| {
+                take(fields, row, &mut found)
+            })?;
+            Ok(found)
+        })
+        .collect();
+    Ok(concat(pieces.into_iter().collect::<Result<_>>()?))
+}
+
+/// Looks up labels; the answer is the first number that cannot be one, and where it stands.
+fn push_found(
+    lookup: &LabelLookup<'_>,
+    fields: Fields<'_>,
+    found: &mut Vec<u32>,
+) -> Option<(usize, f64)> {
+    let known = |index: Option<u32>| index.unwrap_or(UNKNOWN);
+    match fields {
+        Fields::Integers(fields) => {
+            found.extend(fields.iter().map(|&field| known(lookup.find_integer(field))));
         }
-        let (file, at) = (file.to_owned(), format!("row {}", row + 1));
-        let text = escape(columns[column].text(row).as_bytes());
-        let column = format!("`{}`", escape(names[column].as_bytes()));
-        Err(match number {
-            Number::NotFinite => ReadError::NotFinite { file, at, column, text },
-            _ if is_time => ReadError::NotATime { file, at, column, text },
-            _ => ReadError::NotANumber { file, at, column, text },
-        })
-    };
-    let mut indices = Vec::with_capacity(modes.len());
-    for (mode, &column) in modes.iter().enumerate() {
-        let labels = &wanted.modes[mode].labels;
-        let found = (0..rows).map(|row| {
-            let found = match (wanted.binning(mode), &columns[column]) {
-                (Some(binning), _) => {
-                    let time = columns[column].time(row, seconds_per_unit[column], binning.unit);
-                    find_time(labels, Some(binning), checked(time, true, column, row)?)
-                }
-                (None, QueryColumn::Integers(fields)) => labels.find_integer(fields[row]),
-                (None, other) => find_label(labels, other.text(row).as_bytes()),
-            };
-            Ok(found.unwrap_or(UNKNOWN))
-        });
-        indices.push(found.collect::<Result<Vec<u32>>>()?);
+        Fields::Reals(fields) => {
+            if let Some(position) = fields.iter().position(|field| !field.is_finite()) {
+                return Some((position, fields[position]));
+            }
+            found.extend(fields.iter().map(|&field| {
+                known(match whole(field) {
+                    Some(number) => lookup.find_integer(number),
+                    None => find_label(lookup.labels(), field.to_string().as_bytes()),
+                })
+            }));
+        }
+        Fields::Texts(fields) => {
+            let find = |field: &&[u8]| known(find_label(lookup.labels(), trim(field)));
+            found.extend(fields.iter().map(find));
+        }
     }
-    let values = value
-        .map(|column| {
-            let value = |row| checked(columns[column].number(row), false, column, row);
-            (0..rows).map(value).collect::<Result<Vec<f64>>>()
-        })
-        .transpose()?;
-    let rows = QueryRows::Columns { names, columns };
-    Ok(Query { rows, indices, values })
+    None
+}
+
+/// How many rows of a query are looked up at a time.
+const ROWS: usize = 1 << 16;
+
+/// The columns of a query as a table.
+struct QueryTable<'a> {
+    file: &'a str,
+    table: &'a NamedColumns,
+}
+
+impl QueryTable<'_> {
+    fn len(&self) -> usize {
+        self.table.columns.first().map_or(0, QueryColumn::len)
+    }
+}
+
+impl FieldSource for QueryTable<'_> {
+    fn file(&self) -> &str {
+        self.file
+    }
+
+    fn names(&self) -> Option<&[String]> {
+        Some(&self.table.names)
+    }
+
+    fn column_count(&self) -> usize {
+        self.table.columns.len()
+    }
+
+    fn pieces(&self) -> usize {
+        self.len().div_ceil(ROWS)
+    }
+
+    fn rows(&self, piece: usize) -> usize {
+        ROWS.min(self.len() - piece * ROWS)
+    }
+
+    fn seconds_per_unit(&self, column: usize) -> Option<f64> {
+        self.table.seconds_per_unit[column]
+    }
+
+    fn read_first(
+        &self,
+        piece: usize,
+        column: usize,
+        _wanted: usize,
+        take: &mut TakeFields<'_>,
+    ) -> Result<()> {
+        let first = piece * ROWS;
+        let rows = first..first + self.rows(piece);
+        match &self.table.columns[column] {
+            QueryColumn::Integers(fields) => take(Fields::Integers(&fields[rows]), first),
+            QueryColumn::Reals(fields) => take(Fields::Reals(&fields[rows]), first),
+            QueryColumn::Texts(fields) => {
+                let texts: Vec<&[u8]> = fields[rows].iter().map(|text| text.as_bytes()).collect();
+                take(Fields::Texts(&texts), first)
+            }
+        }
+    }
 }

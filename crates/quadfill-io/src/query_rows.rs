@@ -2,12 +2,8 @@
 
 use std::borrow::Cow;
 
-use quadfill::observations::TimeUnit;
-
 use crate::delimited::{Delimiter, TextLayout, each_row};
-use crate::number::{Number, parse_number};
 use crate::source::Bytes;
-use crate::times::parse_time;
 
 /// The columns of a query, kept in the shape they were read in.
 #[derive(Debug)]
@@ -62,29 +58,6 @@ impl QueryColumn {
             Self::Integers(fields) => Cow::Owned(fields[row].to_string()),
             Self::Reals(fields) => Cow::Owned(fields[row].to_string()),
             Self::Texts(fields) => Cow::Borrowed(&fields[row]),
-        }
-    }
-
-    /// One field as a number, if it is one.
-    pub(crate) fn number(&self, row: usize) -> Number {
-        match self {
-            Self::Integers(fields) => Number::Finite(fields[row] as f64),
-            Self::Reals(fields) if fields[row].is_finite() => Number::Finite(fields[row]),
-            Self::Reals(_) => Number::NotFinite,
-            Self::Texts(fields) => parse_number(fields[row].as_bytes()),
-        }
-    }
-
-    /// One field as a time in seconds, if it is one; `typed` is what the file says about its unit.
-    pub(crate) fn time(&self, row: usize, typed: Option<f64>, unit: TimeUnit) -> Number {
-        match self {
-            Self::Texts(fields) => parse_time(fields[row].as_bytes(), unit),
-            _ => match self.number(row) {
-                Number::Finite(number) => {
-                    Number::Finite(number * typed.unwrap_or_else(|| unit.seconds()))
-                }
-                other => other,
-            },
         }
     }
 }

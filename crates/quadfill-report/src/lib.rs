@@ -9,4 +9,5 @@ mod report;
 
 pub use report::{
     Block, FitStory, KnownCells, Page, Picture, Recorded, Recorder, Section, Tone, fit_page,
+    model_card,
 };

@@ -12,28 +12,11 @@ use super::claims::{check_pages, check_rows, check_schema, may_unpack, wrong};
 use super::guard::guarded;
 use super::pages::CheckedPages;
 use crate::error::{ReadError, Result};
-use crate::escape::{escape, one_line};
+use crate::escape::one_line;
+use crate::fields::{FieldSource, Fields, TakeFields};
 
 /// How many rows are taken at a time.
 const BATCH: usize = 1 << 14;
-
-/// Fields of one column that follow one another.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Fields<'a> {
-    Integers(&'a [i64]),
-    Reals(&'a [f64]),
-    Texts(&'a [ByteArray]),
-}
-
-impl Fields<'_> {
-    pub(crate) fn len(&self) -> usize {
-        match self {
-            Self::Integers(fields) => fields.len(),
-            Self::Reals(fields) => fields.len(),
-            Self::Texts(fields) => fields.len(),
-        }
-    }
-}
 
 /// An open Parquet file.
 pub(crate) struct ParquetFile<'a> {
@@ -69,8 +52,81 @@ impl<'a> ParquetFile<'a> {
         })
     }
 
-    /// How many seconds one unit of a column is, if its type is one of times.
-    pub(crate) fn seconds_per_unit(&self, column: usize) -> Option<f64> {
+    fn descriptor(&self, column: usize) -> &ColumnDescriptor {
+        &self.reader.metadata().file_metadata().schema_descr().columns()[column]
+    }
+
+    /// Hands the fields of a column in a group to `take`, with the row (from 0) of the first one.
+    pub(crate) fn read_column(
+        &self,
+        group: usize,
+        column: usize,
+        mut take: impl FnMut(Fields<'_>, usize) -> Result<()>,
+    ) -> Result<()> {
+        self.read_first(group, column, usize::MAX, &mut take)
+    }
+
+    /// A reader whose claims were checked, and how many fields it may decode at a time.
+    fn column_reader(
+        &self,
+        group: usize,
+        column: usize,
+    ) -> std::result::Result<(ColumnReader, usize), ParquetError> {
+        let group = self.reader.get_row_group(group)?;
+        let metadata = group.metadata();
+        let rows = usize::try_from(metadata.num_rows())?;
+        let batch_limit = check_pages(&self.bytes, metadata.column(column), rows)?;
+        let descriptor = metadata.column(column).column_descr_ptr();
+        let pages = CheckedPages {
+            physical: descriptor.physical_type(),
+            has_levels: descriptor.max_def_level() > 0,
+            pages: group.get_column_page_reader(column)?,
+        };
+        Ok((get_column_reader(descriptor, Box::new(pages)), batch_limit))
+    }
+
+    fn unsupported(&self, column: usize, kind: &str) -> ReadError {
+        ReadError::Unsupported {
+            file: self.file.to_owned(),
+            what: format!("column {} holds {kind}", self.column_name(column)),
+            hint: "store it as integers, doubles or strings".to_owned(),
+        }
+    }
+
+    /// Whether a column can be read at all.
+    pub(crate) fn is_flat(&self, column: usize) -> bool {
+        let descriptor = self.descriptor(column);
+        descriptor.max_rep_level() == 0
+            && !matches!(
+                descriptor.physical_type(),
+                Physical::INT96 | Physical::FIXED_LEN_BYTE_ARRAY
+            )
+    }
+}
+
+impl FieldSource for ParquetFile<'_> {
+    fn file(&self) -> &str {
+        self.file
+    }
+
+    fn names(&self) -> Option<&[String]> {
+        Some(&self.names)
+    }
+
+    fn column_count(&self) -> usize {
+        self.names.len()
+    }
+
+    fn pieces(&self) -> usize {
+        self.groups()
+    }
+
+    /// What a file claims is not allocated for.
+    fn rows(&self, _group: usize) -> usize {
+        0
+    }
+
+    fn seconds_per_unit(&self, column: usize) -> Option<f64> {
         match self.descriptor(column).logical_type_ref()? {
             LogicalType::Timestamp(timestamp) => Some(match timestamp.unit {
                 TimeUnit::MILLIS => 1e-3,
@@ -82,27 +138,12 @@ impl<'a> ParquetFile<'a> {
         }
     }
 
-    fn descriptor(&self, column: usize) -> &ColumnDescriptor {
-        &self.reader.metadata().file_metadata().schema_descr().columns()[column]
-    }
-
-    /// Hands the fields of a column in a group to `take`, with the row (from 0) of the first one.
-    pub(crate) fn read_column(
-        &self,
-        group: usize,
-        column: usize,
-        take: impl FnMut(Fields<'_>, usize) -> Result<()>,
-    ) -> Result<()> {
-        self.read_first(group, column, usize::MAX, take)
-    }
-
-    /// Hands the first fields of a column in a group to `take`, at least `wanted` if there are so many.
-    pub(crate) fn read_first(
+    fn read_first(
         &self,
         group: usize,
         column: usize,
         wanted: usize,
-        mut take: impl FnMut(Fields<'_>, usize) -> Result<()>,
+        take: &mut TakeFields<'_>,
     ) -> Result<()> {
         let descriptor = self.descriptor(column);
         let is_decimal = matches!(descriptor.logical_type_ref(), Some(LogicalType::Decimal(_)));
@@ -153,55 +194,14 @@ impl<'a> ParquetFile<'a> {
                         let reason = "its texts are far longer than the file";
                         return Err(malformed(self.file, &wrong(reason)));
                     }
-                    take(Fields::Texts(batch), row)
+                    let texts: Vec<&[u8]> = batch.iter().map(ByteArray::data).collect();
+                    take(Fields::Texts(&texts), row)
                 })
             }
             ColumnReader::Int96ColumnReader(_) | ColumnReader::FixedLenByteArrayColumnReader(_) => {
                 Err(self.unsupported(column, "values of a fixed number of bytes"))
             }
         }
-    }
-
-    /// A reader whose claims were checked, and how many fields it may decode at a time.
-    fn column_reader(
-        &self,
-        group: usize,
-        column: usize,
-    ) -> std::result::Result<(ColumnReader, usize), ParquetError> {
-        let group = self.reader.get_row_group(group)?;
-        let metadata = group.metadata();
-        let rows = usize::try_from(metadata.num_rows())?;
-        let batch_limit = check_pages(&self.bytes, metadata.column(column), rows)?;
-        let descriptor = metadata.column(column).column_descr_ptr();
-        let pages = CheckedPages {
-            physical: descriptor.physical_type(),
-            has_levels: descriptor.max_def_level() > 0,
-            pages: group.get_column_page_reader(column)?,
-        };
-        Ok((get_column_reader(descriptor, Box::new(pages)), batch_limit))
-    }
-
-    /// A column in a message.
-    pub(crate) fn column_name(&self, column: usize) -> String {
-        format!("`{}`", escape(self.names[column].as_bytes()))
-    }
-
-    fn unsupported(&self, column: usize, kind: &str) -> ReadError {
-        ReadError::Unsupported {
-            file: self.file.to_owned(),
-            what: format!("column {} holds {kind}", self.column_name(column)),
-            hint: "store it as integers, doubles or strings".to_owned(),
-        }
-    }
-
-    /// Whether a column can be read at all.
-    pub(crate) fn is_flat(&self, column: usize) -> bool {
-        let descriptor = self.descriptor(column);
-        descriptor.max_rep_level() == 0
-            && !matches!(
-                descriptor.physical_type(),
-                Physical::INT96 | Physical::FIXED_LEN_BYTE_ARRAY
-            )
     }
 }
 

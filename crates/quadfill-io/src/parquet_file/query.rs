@@ -2,8 +2,9 @@
 
 use bytes::Bytes;
 
-use super::fields::{Fields, ParquetFile};
+use super::fields::ParquetFile;
 use crate::error::{ReadError, Result};
+use crate::fields::{FieldSource, Fields};
 use crate::query_rows::{NamedColumns, QueryColumn};
 
 /// Reads all flat columns of a query as they are.
@@ -22,9 +23,8 @@ pub(crate) fn read_columns(file: &str, bytes: Bytes) -> Result<NamedColumns> {
                         reals(&mut whole).extend_from_slice(fields);
                     }
                     // Not every text of a query is a label, so any will do.
-                    Fields::Texts(fields) => texts(&mut whole).extend(
-                        fields.iter().map(|field| String::from_utf8_lossy(field.data()).into()),
-                    ),
+                    Fields::Texts(fields) => texts(&mut whole)
+                        .extend(fields.iter().map(|field| String::from_utf8_lossy(field).into())),
                 }
                 Ok(())
             })?;

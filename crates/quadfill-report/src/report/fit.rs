@@ -67,14 +67,14 @@ pub fn fit_page(story: &FitStory<'_>) -> Page {
 }
 
 /// The model as it was asked for: a kernel that was learned has a preset's name by accident only.
-fn model_name(model: &Model) -> String {
+pub(super) fn model_name(model: &Model) -> String {
     match model.summary().config.model {
         ModelKind::Learned => ModelKind::Learned.to_string(),
         _ => model.kind().to_string(),
     }
 }
 
-fn status_message(status: Status) -> (Tone, &'static str) {
+pub(super) fn status_message(status: Status) -> (Tone, &'static str) {
     match status {
         Status::Exact => (
             Tone::Good,
@@ -150,7 +150,7 @@ fn summary(story: &FitStory<'_>) -> Section {
     Section::new("Summary", vec![Block::Facts(facts), Block::Note(tone, words.to_owned())])
 }
 
-fn certificate(found: &Certificate) -> Section {
+pub(super) fn certificate(found: &Certificate) -> Section {
     let tone = match found.outcome {
         Outcome::GloballyOptimal => Tone::Good,
         Outcome::HigherRank => Tone::Plain,
@@ -167,7 +167,7 @@ fn certificate(found: &Certificate) -> Section {
     Section::new("Certificate", vec![verdict, Block::Facts(facts)])
 }
 
-fn path(model: &Model) -> Option<Section> {
+pub(super) fn path(model: &Model) -> Option<Section> {
     let points = &model.summary().path;
     let falls = points.first()?.penalty > points.last()?.penalty;
     let positive = points.iter().all(|point| point.penalty > 0.0);

@@ -1,6 +1,7 @@
 //! Self-contained HTML pages, for light and dark screens, phones and print.
 
 mod calibration;
+mod card;
 mod choice;
 mod coverage;
 mod fit;
@@ -10,6 +11,7 @@ mod spectrum;
 mod steps;
 
 pub use calibration::KnownCells;
+pub use card::model_card;
 pub use fit::{FitStory, fit_page};
 pub use steps::{Recorded, Recorder};
 

@@ -15,6 +15,7 @@ mod interval;
 mod predict;
 mod ranking;
 mod recommend;
+mod similar;
 mod similarity;
 mod top;
 mod update;

@@ -82,6 +82,11 @@ impl Labels {
         }
     }
 
+    /// A way to find many labels.
+    pub fn lookup(&self) -> LabelLookup<'_> {
+        LabelLookup::new(self)
+    }
+
     /// The index of a whole number, if it is known.
     pub fn find_integer(&self, value: i64) -> Option<u32> {
         match self {
@@ -97,6 +102,61 @@ impl Labels {
             }
             Self::Text(text) => text.find(&value.to_string()),
         }
+    }
+}
+
+/// Finds many labels: whole numbers by one look into a table, where that is not much larger than the labels.
+///
+/// ```
+/// use quadfill::Labels;
+/// let ids = Labels::from_integers(vec![30, 10, 20]);
+/// let lookup = ids.lookup();
+/// assert_eq!([10, 25, 30, -7].map(|id| lookup.find_integer(id)), [Some(0), None, Some(2), None]);
+/// ```
+#[derive(Debug)]
+pub struct LabelLookup<'a> {
+    labels: &'a Labels,
+    first: i64,
+    /// The index of each number from `first` on; empty if a search is better.
+    table: Vec<u32>,
+}
+
+/// Stands in the table for a number that is not a label.
+const NO_LABEL: u32 = u32::MAX;
+
+impl<'a> LabelLookup<'a> {
+    /// Entries of the table for each label, at most.
+    const SPREAD: usize = 16;
+
+    fn new(labels: &'a Labels) -> Self {
+        let mut lookup = Self { labels, first: 0, table: Vec::new() };
+        if let Labels::Integers(numbers) = labels
+            && let (Some(&first), Some(&last)) = (numbers.first(), numbers.last())
+            && let Some(span) = last.checked_sub(first).and_then(|span| usize::try_from(span).ok())
+            && span / Self::SPREAD <= numbers.len()
+        {
+            lookup.first = first;
+            lookup.table = vec![NO_LABEL; span + 1];
+            for (index, number) in numbers.iter().enumerate() {
+                lookup.table[(number - first) as usize] = index as u32;
+            }
+        }
+        lookup
+    }
+
+    /// The labels that are searched.
+    pub fn labels(&self) -> &'a Labels {
+        self.labels
+    }
+
+    /// The index of a whole number, if it is known.
+    #[inline]
+    pub fn find_integer(&self, value: i64) -> Option<u32> {
+        if self.table.is_empty() {
+            return self.labels.find_integer(value);
+        }
+        let at = usize::try_from(value.checked_sub(self.first)?).ok()?;
+        self.table.get(at).copied().filter(|&index| index != NO_LABEL)
     }
 }
 
@@ -208,6 +268,25 @@ mod tests {
         ] {
             assert_eq!(canonical_integer(text.as_bytes()), expected, "{text:?}");
         }
+    }
+
+    #[test]
+    fn a_lookup_finds_what_a_search_finds() {
+        for numbers in [
+            vec![0, 1, 2],
+            vec![-3, 40, 41, 90],
+            vec![1, 1 << 40],
+            vec![i64::MIN, i64::MAX],
+            vec![],
+        ] {
+            let labels = Labels::from_integers(numbers.clone());
+            let lookup = labels.lookup();
+            let around = numbers.iter().flat_map(|&n| [n, n.wrapping_add(1), n.wrapping_sub(1)]);
+            for number in around.chain([0, 7, i64::MIN, i64::MAX]) {
+                assert_eq!(lookup.find_integer(number), labels.find_integer(number), "{number}");
+            }
+        }
+        assert_eq!(Labels::from_names(["7", "x"]).lookup().find_integer(7), Some(0));
     }
 
     #[test]

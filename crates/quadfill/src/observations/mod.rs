@@ -19,7 +19,7 @@ pub use binning::{Binning, TimeUnit};
 pub use column_positions::ColumnPositions;
 pub use extend::ExtendedModes;
 pub(crate) use hold_out::{CellHash, is_held_out};
-pub use labels::{Labels, TextLabels, canonical_integer};
+pub use labels::{LabelLookup, Labels, TextLabels, canonical_integer};
 pub use mode_labels::BinsSummary;
 pub use summary::{ModeSummary, Summary};
 pub(crate) use ties::positions;
