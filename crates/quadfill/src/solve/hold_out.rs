@@ -50,13 +50,11 @@ pub(super) fn run<T: Real>(
 
 /// Where the path of a trial begins.
 fn start_of<T: Real>(session: &FitSession<'_, T>, trial: Trial) -> Descent<Parameters<T>> {
-    match trial.beginning {
-        Some(beginning) => cp_path::start(session, trial, beginning),
-        None => {
-            let spec = spec_with(session, trial.biases, trial.rank);
-            session.path_start(session.problem.training(), &spec)
-        }
+    if let Some(beginning) = trial.beginning {
+        return cp_path::start(session, trial, beginning);
     }
+    let spec = spec_with(session, trial.biases, trial.rank);
+    session.path_start(session.problem.training(), &spec)
 }
 
 /// The penalties of a path.

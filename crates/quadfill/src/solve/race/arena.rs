@@ -40,10 +40,12 @@ pub(in crate::solve) fn folds<T: Real>(
     if data.len() >= FEW {
         return Ok(Vec::new());
     }
-    let count = match data.len() {
-        ..FEWEST => MOST_FOLDS,
-        ..VERY_FEW => MORE_FOLDS,
-        _ => FOLDS,
+    let count = if data.len() < FEWEST {
+        MOST_FOLDS
+    } else if data.len() < VERY_FEW {
+        MORE_FOLDS
+    } else {
+        FOLDS
     };
     let seeds = (0..count).map(|fold| seed.wrapping_add(fold << 32));
     seeds.map(|seed| problem(data.clone(), seed)).collect()

@@ -134,7 +134,7 @@ fn grown<T: Real>(
     plan: &Plan,
 ) -> Option<FoldChains<Parameters<T>>> {
     let before = propose::leader(&race.heats)?;
-    let same = before.spec.clone().with_rank(spec.rank) == *spec && before.chains == plan.chains;
+    let same = before.spec.clone().with_rank(spec.rank) == *spec && before.chains >= plan.chains;
     let chains = &race.leader;
     if !same || before.spec.rank >= spec.rank || chains.is_empty() {
         return None;
@@ -142,7 +142,7 @@ fn grown<T: Real>(
     let grow = |(point, chain): &(Parameters<T>, Chain)| {
         (grown_point(point, spec), grown_chain(chain, before.spec.rank, spec.rank))
     };
-    Some(chains.iter().map(|fold| fold.iter().map(grow).collect()).collect())
+    Some(chains.iter().map(|fold| fold.iter().take(plan.chains).map(grow).collect()).collect())
 }
 
 /// The same rows with further random columns, not so small that their prior would keep them there.

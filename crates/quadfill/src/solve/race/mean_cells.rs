@@ -48,7 +48,9 @@ impl MeanCells {
             }
         });
         if cells.len() == 0 {
-            compared.drain(..).for_each(|cell| cells.push(&cell));
+            for cell in compared.drain(..) {
+                cells.push(&cell);
+            }
         }
         let observed = cells.len();
         let mut unobserved = HashSet::new();
@@ -57,10 +59,10 @@ impl MeanCells {
             let mut cell: Vec<u32> = cells.columns.iter().map(|column| column[at]).collect();
             let mode = rng.random_range(0..sizes.len());
             cell[mode] = cells.columns[mode][rng.random_range(0..observed)];
-            if !is_compared(&cell) {
-                cells.push(&cell);
-            } else {
+            if is_compared(&cell) {
                 unobserved.insert(cell);
+            } else {
+                cells.push(&cell);
             }
         }
         data.for_each(|cell, _, _| {
@@ -85,7 +87,9 @@ impl MeanCells {
         let mut unobserved: Vec<Vec<u32>> = unobserved.into_iter().collect();
         unobserved.sort_unstable();
         compared.extend(unobserved);
-        compared.iter().for_each(|cell| cells.push(cell));
+        for cell in &compared {
+            cells.push(cell);
+        }
         cells
     }
 

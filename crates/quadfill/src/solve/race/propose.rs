@@ -35,6 +35,8 @@ const MAX_CHAINS: usize = 4;
 const NOISE_SHARES: [f64; 3] = [1.0, 3.0, 0.3];
 /// The error with more columns over that with fewer, if they help a lot.
 const STEEP: f64 = 0.95;
+/// The share of a longer heat's sweeps that show whether more still do.
+const STEEP_SWEEPS: f64 = 0.45;
 /// Sweeps of a path, one at each penalty.
 pub(super) const PATH_STEPS: usize = 80;
 /// Paths are tried for models whose short heats are this close to the best.
@@ -88,18 +90,19 @@ pub(super) fn next<T: Real>(
     let spent = |heats: &[Heat]| heats.iter().map(|heat| heat.operations).sum::<f64>();
     let each = (budget.race - spent(pilots)) / LONG_HEATS / cost(&best.contender);
     let sweeps = each.clamp(LONG.0, LONG.1);
-    let chains = ((sweeps / CHAIN) as usize).clamp(1, MAX_CHAINS);
-    let of_chain = (sweeps / chains as f64) as usize;
-    let burn_in = of_chain / 3;
     let left = budget.race - spent(heats);
-    let draws = of_chain - burn_in;
     let plan = |contender: Contender| {
-        let (burn_in, draws) = if climbs_steeply(&long, &contender) {
-            ((burn_in / 3).max(8), (draws / 2).max(16))
-        } else {
-            (burn_in, draws)
+        let (chains, sweeps) = match leader(&long).filter(|now| now.contender.rank < contender.rank)
+        {
+            // Few sweeps, but one after another: columns take time to be found.
+            Some(_) if climbs_steeply(&long, &contender) => (1, sweeps * STEEP_SWEEPS),
+            Some(now) => (now.chains.max(1), sweeps),
+            None => (((sweeps / CHAIN) as usize).clamp(1, MAX_CHAINS), sweeps),
         };
-        let operations = cost(&contender) * (chains * (burn_in + draws)) as f64;
+        let of_chain = sweeps as usize / chains;
+        let burn_in = of_chain / 3;
+        let draws = of_chain - burn_in;
+        let operations = cost(&contender) * (chains * of_chain) as f64;
         Plan { contender, is_pilot: false, chains, burn_in, draws, operations }
     };
     let tried = |contender: &Contender| long.iter().any(|heat| heat.contender.is_like(contender));
