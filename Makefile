@@ -59,7 +59,7 @@ docs-site: $(VENV)/ready $(DOCS_VENV)/ready ## Run the code in the documentation
 	$(VENV)/bin/maturin build --locked --release --quiet --out target/wheels
 	$(DOCS_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall target/wheels/*.whl
 	$(DOCS_VENV)/bin/pytest docs/site/test_pages.py
-	NO_MKDOCS_2_WARNING=1 $(DOCS_VENV)/bin/mkdocs build --quiet --strict --config-file docs/site/mkdocs.yml
+	NO_MKDOCS_2_WARNING=1 $(DOCS_VENV)/bin/mkdocs build --strict --config-file docs/site/mkdocs.yml
 
 $(DOCS_VENV)/ready: docs/site/requirements.txt $(PACKAGE)/requirements.txt
 	$(PYTHON) -m venv --clear $(DOCS_VENV)
