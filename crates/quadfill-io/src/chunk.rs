@@ -90,7 +90,7 @@ macro_rules! integers {
     }};
 }
 
-impl<'a> Chunk<'a> {
+impl Chunk<'_> {
     /// How many fields there are.
     pub fn len(&self) -> usize {
         match self {

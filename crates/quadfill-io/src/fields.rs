@@ -118,12 +118,20 @@ fn facts_about<S: FieldSource>(source: &S, column: usize) -> ColumnFacts {
         let _ = source.read_first(0, column, SAMPLE, &mut |fields, _| {
             match fields {
                 Fields::Integers(fields) => {
-                    fields.iter().for_each(|field| facts.push(field.to_string().as_bytes()));
+                    for field in fields {
+                        facts.push(field.to_string().as_bytes());
+                    }
                 }
                 Fields::Reals(fields) => {
-                    fields.iter().for_each(|field| facts.push(field.to_string().as_bytes()));
+                    for field in fields {
+                        facts.push(field.to_string().as_bytes());
+                    }
                 }
-                Fields::Texts(fields) => fields.iter().for_each(|field| facts.push(trim(field))),
+                Fields::Texts(fields) => {
+                    for field in fields {
+                        facts.push(trim(field));
+                    }
+                }
             }
             Ok(())
         });
@@ -248,7 +256,11 @@ fn push_labels<S: FieldSource>(
         column: source.column_name(column),
     };
     match fields {
-        Fields::Integers(fields) => fields.iter().for_each(|&field| labels.push_integer(field)),
+        Fields::Integers(fields) => {
+            for &field in fields {
+                labels.push_integer(field);
+            }
+        }
         Fields::Reals(fields) => {
             for (position, &field) in fields.iter().enumerate() {
                 if !field.is_finite() {

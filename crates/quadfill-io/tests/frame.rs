@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 
+use std::fmt::Write;
+
 use proptest::prelude::*;
 use quadfill::observations::Source;
 use quadfill::{Labels, Mode};
@@ -9,8 +11,8 @@ use quadfill_io::{
     Chunk, Frame, FrameColumn, QueryValues, ReadOptions, UNKNOWN, read_bytes_with_roles,
 };
 
-fn names(names: &[&str]) -> Option<Vec<String>> {
-    Some(names.iter().map(|&name| name.to_owned()).collect())
+fn names(names: &[&str]) -> Vec<String> {
+    names.iter().map(|&name| name.to_owned()).collect()
 }
 
 /// The same numbers in chunks of some length.
@@ -31,7 +33,7 @@ proptest! {
         };
         let mut text = String::from("user,film,word,stars\n");
         for (user, film, word, stars) in &rows {
-            text += &format!("{user},{film},w{word},{stars}\n");
+            writeln!(text, "{user},{film},w{word},{stars}").unwrap();
         }
         let (expected, roles) = read_bytes_with_roles("x.csv", text.as_bytes(), &options).unwrap();
 
@@ -50,7 +52,7 @@ proptest! {
             FrameColumn::new(coded),
             FrameColumn::new(Chunk::F64(&stars)),
         ];
-        let frame = Frame::new("x", names(&["user", "film", "word", "stars"]), columns).unwrap();
+        let frame = Frame::new("x", Some(names(&["user", "film", "word", "stars"])), columns).unwrap();
         let (data, found) = frame.observe(&options).unwrap();
         prop_assert_eq!(found, roles);
         prop_assert_eq!(data.values(), expected.values());
@@ -75,7 +77,7 @@ fn rows_are_found_in_a_model_and_strangers_are_unknown() {
         FrameColumn::new(Chunk::F32(&[90.0, 5.0, 6.5])),
         FrameColumn::new(Chunk::Converted(vec![1, 0, 1])),
     ];
-    let frame = Frame::new("x", names(&["film", "user", "value"]), columns).unwrap();
+    let frame = Frame::new("x", Some(names(&["film", "user", "value"])), columns).unwrap();
     let source = Source::default();
     let options = ReadOptions::default();
     let (indices, values) =
@@ -92,7 +94,7 @@ fn refusal(column: FrameColumn<'_>) -> String {
         column,
         FrameColumn::new(Chunk::F64(&[1.0, 2.0, 3.0])),
     ];
-    let frame = Frame::new("X", names(&["a", "b", "v"]), columns);
+    let frame = Frame::new("X", Some(names(&["a", "b", "v"])), columns);
     frame
         .and_then(|frame| frame.observe(&ReadOptions::default()).map(|_| ()))
         .unwrap_err()

@@ -22,10 +22,9 @@ impl<'py> Parameters<'_, 'py> {
     }
 
     /// A parameter of some type; `expected` says which, in words.
-    pub(crate) fn get<'a, V>(&'a self, name: &str, expected: &str) -> PyResult<Option<V>>
+    pub(crate) fn get<V>(&self, name: &str, expected: &str) -> PyResult<Option<V>>
     where
         V: for<'b> FromPyObject<'b, 'py>,
-        'py: 'a,
     {
         let Some(value) = self.0.get_item(name)?.filter(|value| !value.is_none()) else {
             return Ok(None);

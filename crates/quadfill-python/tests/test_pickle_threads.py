@@ -23,8 +23,8 @@ from quadfill import TensorModel
 
 @pytest.fixture(scope="module")
 def large():
-    """Data whose plain fit takes many seconds."""
-    return quadfill.synth((300, 300, 300), rank=8, observations=150_000, noise=0.3, test_observations=10, seed=1)[0]
+    """Data whose plain fit takes many seconds, and a step of it far less than one."""
+    return quadfill.synth((200, 200, 200), rank=8, observations=50_000, noise=0.3, test_observations=10, seed=1)[0]
 
 
 def test_pickling_keeps_everything(ratings, model):

@@ -117,9 +117,11 @@ impl<'a, T: Real> Predictor<'a, T> {
         self.parameters.bias(group, label as usize).to_f64()
     }
 
-    /// The predictions for cells given as one column of labels per mode.
+    /// The predictions for cells given as one column of labels per mode; each is that of [`cell`](Self::cell), to
+    /// the last bit.
     pub fn cells(&self, columns: &[&[u32]]) -> Vec<f64> {
         let len = columns.first().map_or(0, |column| column.len());
+        let terms = QuadraticTerms::new(self);
         (0..len)
             .into_par_iter()
             .with_min_len(1024)
@@ -128,9 +130,64 @@ impl<'a, T: Real> Predictor<'a, T> {
                 for (label, column) in labels.iter_mut().zip(columns) {
                     *label = column[at];
                 }
-                self.cell(&labels[..columns.len()])
+                let labels = &labels[..columns.len()];
+                match &terms {
+                    Some(terms) if !labels.contains(&UNKNOWN) => terms.cell(labels),
+                    _ => self.cell(labels),
+                }
             })
             .collect()
+    }
+}
+
+/// What the prediction of a quadratic model is made of, laid out for many cells.
+struct QuadraticTerms<'a, T: Real> {
+    mean: f64,
+    rank: usize,
+    stride: usize,
+    /// The factors of each mode.
+    factors: Vec<&'a [T]>,
+    /// The biases of each mode; empty if there are none.
+    biases: Vec<&'a [T]>,
+    /// Two modes and what their inner product is multiplied with, in the order in which they are added.
+    pairs: Vec<(usize, usize, f64)>,
+}
+
+impl<'a, T: Real> QuadraticTerms<'a, T> {
+    fn new(predictor: &Predictor<'a, T>) -> Option<Self> {
+        let parameters = predictor.parameters;
+        let Interaction::Quadratic(kernel) = &predictor.spec.interaction else {
+            return None;
+        };
+        let modes = kernel.modes();
+        let pairs = (0..modes).flat_map(|a| (0..=a).map(move |b| (a, b)));
+        let weighted = pairs.filter_map(|(a, b)| {
+            let entry = kernel.get(a, b);
+            let weight = if a == b { entry } else { 2.0 * entry };
+            (entry != 0.0).then_some((a, b, weight))
+        });
+        Some(Self {
+            mean: parameters.mean,
+            rank: predictor.spec.rank,
+            stride: parameters.layout().stride(),
+            factors: (0..modes).map(|mode| parameters.mode_factors(mode)).collect(),
+            biases: (0..modes).filter_map(|mode| parameters.mode_biases(mode)).collect(),
+            pairs: weighted.collect(),
+        })
+    }
+
+    #[inline]
+    fn cell(&self, labels: &[u32]) -> f64 {
+        let mut rows: [&[T]; 8] = [&[]; 8];
+        for ((row, factors), &label) in rows.iter_mut().zip(&self.factors).zip(labels) {
+            *row = &factors[label as usize * self.stride..][..self.rank];
+        }
+        let mut prediction = self.mean;
+        for (biases, &label) in self.biases.iter().zip(labels) {
+            prediction += biases[label as usize].to_f64();
+        }
+        let products = self.pairs.iter().map(|&(a, b, weight)| weight * inner(rows[a], rows[b]));
+        prediction + products.fold(0.0, |sum, product| sum + product)
     }
 }
 
@@ -148,4 +205,43 @@ fn column_products<T: Real>(rows: &[&[T]]) -> f64 {
 
 pub(crate) fn inner<T: Real>(x: &[T], y: &[T]) -> f64 {
     x.iter().zip(y).map(|(x, y)| x.to_f64() * y.to_f64()).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Biases, Kernel};
+
+    #[test]
+    fn many_cells_are_predicted_as_each_of_them() {
+        let sizes = [5, 6, 7];
+        let kernel = Kernel::parse("1 .5 -2; .5 0 .25; -2 .25 0").expect("a kernel");
+        let specs = [
+            ModelSpec::quadratic(Kernel::pairwise(3), 3),
+            ModelSpec::quadratic(kernel, 5).with_biases(Biases::Modes),
+            ModelSpec::cp(3, 4),
+        ];
+        for spec in &specs {
+            let mut parameters = Parameters::<f32>::random(spec, &sizes, 1.0, 7);
+            parameters.mean = 0.3;
+            if parameters.layout().has_biases() {
+                for label in 0..5 {
+                    parameters.set_bias(0, label, 0.1 * label as f32);
+                }
+            }
+            let predictor = Predictor::new(spec, &parameters);
+            let mut columns: Vec<Vec<u32>> = vec![Vec::new(); 3];
+            for cell in 0..5 * 6 * 7 {
+                for (column, label) in columns.iter_mut().zip([cell / 42, cell / 7 % 6, cell % 7]) {
+                    column.push(label);
+                }
+            }
+            columns[1][3] = UNKNOWN;
+            let columns: Vec<&[u32]> = columns.iter().map(Vec::as_slice).collect();
+            for (row, prediction) in predictor.cells(&columns).into_iter().enumerate() {
+                let cell: Vec<u32> = columns.iter().map(|column| column[row]).collect();
+                assert_eq!(prediction.to_bits(), predictor.cell(&cell).to_bits(), "{cell:?}");
+            }
+        }
+    }
 }
