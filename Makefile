@@ -5,11 +5,12 @@ QUADFILL = target/release/quadfill
 PEERS = bench-out/peers.venv
 PYTHON ?= python3
 VENV = python.venv
+DOCS_VENV = docs.venv
 PACKAGE = crates/quadfill-python
 # One interpreter for all builds, so that nothing is compiled twice.
 export PYO3_PYTHON = $(CURDIR)/$(VENV)/bin/python
 
-.PHONY: help build demo test format lint docs units python python-units bars bench bench-peers fuzz clean
+.PHONY: help build demo test format lint docs docs-site units python python-units bars bench bench-peers fuzz clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -52,6 +53,19 @@ python-units: $(VENV)/ready
 	$(VENV)/bin/stubtest --mypy-config-file pyproject.toml quadfill
 	$(VENV)/bin/pytest
 
+# Nothing below target/site is fetched from the network by a browser: formulas are MathML, fonts are the system's.
+docs-site: $(VENV)/ready $(DOCS_VENV)/ready ## Run the code in the documentation's pages and build them into target/site
+	rm -rf target/wheels
+	$(VENV)/bin/maturin build --locked --release --quiet --out target/wheels
+	$(DOCS_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall target/wheels/*.whl
+	$(DOCS_VENV)/bin/pytest docs/site/test_pages.py
+	NO_MKDOCS_2_WARNING=1 $(DOCS_VENV)/bin/mkdocs build --strict --config-file docs/site/mkdocs.yml
+
+$(DOCS_VENV)/ready: docs/site/requirements.txt $(PACKAGE)/requirements.txt
+	$(PYTHON) -m venv --clear $(DOCS_VENV)
+	$(DOCS_VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r docs/site/requirements.txt -r $(PACKAGE)/requirements.txt
+	touch $@
+
 bars: build ## Recovery, certified optima and resuming after kills, as a user would run it (minutes)
 	crates/quadfill-bench/recovery.sh $(QUADFILL)
 	crates/quadfill-bench/certified.sh $(QUADFILL)
@@ -71,4 +85,4 @@ fuzz: ## Fuzz every reader and the model file, FUZZ_SECONDS each (default 300)
 
 clean: ## Remove what was built
 	$(CARGO) clean
-	rm -rf demo bench-out $(VENV)
+	rm -rf demo bench-out $(VENV) $(DOCS_VENV)
