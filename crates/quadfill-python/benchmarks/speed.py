@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import resource
 import statistics
 import subprocess
 import sys
@@ -45,22 +44,28 @@ def columns(rows: int) -> dict[str, np.ndarray]:
     }
 
 
-def high_water() -> float:
-    """The most memory that this process had, in bytes."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024.0
+def memory(field: str) -> float:
+    """What Linux says about the memory of this process, in bytes: VmRSS now, VmHWM at most."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(float(line.split()[1]) * 1024 for line in lines if line.startswith(field))
+
+
+def forget_high_water() -> None:
+    Path("/proc/self/clear_refs").write_text("5")
 
 
 def fit_in_this_process(file: str) -> None:
     """What a process of its own does, so that its memory can be told: reads the frame, fits, predicts."""
     import polars as pl
 
-    frame = pl.read_parquet(file, rechunk=True)
+    frame = pl.read_parquet(file).rechunk()
     quadfill.TensorModel(**SETTINGS).fit(frame.head(1000))
-    before = high_water()
+    forget_high_water()
+    before = memory("VmRSS")
     begun = time.perf_counter()
     model = quadfill.TensorModel(**SETTINGS).fit(frame)
     fit_seconds = time.perf_counter() - begun
-    grown = high_water() - before
+    grown = memory("VmHWM") - before
     predict_seconds = []
     wanted = frame.drop("rating")
     for _ in range(3):
@@ -82,11 +87,11 @@ def fit_and_predict(rows: int, only: set[str]) -> None:
         pl.DataFrame(columns(rows)).write_parquet(file)
         here = json.loads(
             subprocess.run(
-                [sys.executable, __file__, "--child", file], check=True, capture_output=True, text=True
+                [sys.executable, __file__, "--child", file], check=True, stdout=subprocess.PIPE, text=True
             ).stdout
         )
         command = [sys.executable, "-m", "quadfill", "fit", file, "-o", f"{folder}/model", "--quiet", "--json", *FLAGS]
-        told = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+        told = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
     program = told["read_seconds"] + told["seconds"]
     if "fit" in only:
         tell("fit of a polars frame", f"{here['fit']:.2f} s")

@@ -123,9 +123,12 @@ def test_labels_that_are_dates_come_back_as_dates(settings):
         model = TensorModel(**settings).fit(table, bins={"day": None})
         best = model.top({"item": 2}, mode="day", k=6)
         assert sorted(best["day"].to_pylist() if make is pa.table else best["day"].to_list()) == days
-    frame = pd.DataFrame(columns).assign(day=lambda frame: pd.to_datetime(frame["day"]))
-    best = TensorModel(**settings).fit(frame, bins={"day": None}).top({"item": 2}, mode="day", k=6)
-    assert sorted(best["day"].dt.date) == days
+    for unit in ("s", "us", "ns"):
+        frame = pd.DataFrame(columns)
+        frame["day"] = pd.to_datetime(frame["day"]).astype(f"datetime64[{unit}]")
+        best = TensorModel(**settings).fit(frame, bins={"day": None}).top({"item": 2}, mode="day", k=6)
+        assert best["day"].dtype == frame["day"].dtype
+        assert sorted(best["day"].dt.date) == days
 
 
 def test_times_are_cut_into_bins(settings):

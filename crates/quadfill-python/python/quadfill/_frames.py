@@ -318,6 +318,7 @@ def _cells_of_xarray(title: str, array: Any) -> dict[str, Any]:
 
 def as_kind(kind: str, columns: dict[str, Any], dtypes: Mapping[str, Any], index: Any = None) -> Any:
     """Make a table of some kind. Columns whose types are known get these types back."""
+    columns = {name: _times_as_numbers(column, dtypes.get(name)) for name, column in columns.items()}
     if kind == "pandas":
         import pandas as pd
 
@@ -345,6 +346,12 @@ def as_kind(kind: str, columns: dict[str, Any], dtypes: Mapping[str, Any], index
     for name, array in arrays.items():
         table[name] = array
     return table
+
+
+def _times_as_numbers(column: Any, dtype: Any) -> Any:
+    """Times in nanoseconds have too many digits for labels that are numbers, and were texts."""
+    is_time = dtype is not None and any(word in str(dtype).lower() for word in ("date", "timestamp"))
+    return column.astype(np.int64) if is_time and np.asarray(column).dtype.kind == "U" else column
 
 
 def _as_pandas(column: Any, dtype: Any) -> Any:
