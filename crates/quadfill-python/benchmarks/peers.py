@@ -118,7 +118,13 @@ PEERS = [
     Peer("cmfrec CMF", "cmfrec", "user, movie", cmfrec, "defaults"),
     Peer("Surprise SVD", "scikit-surprise", "user, movie", surprise("SVD"), "defaults, as its benchmark"),
     Peer("Surprise SVD++", "scikit-surprise", "user, movie", surprise("SVDpp"), "defaults, as its benchmark"),
-    Peer("implicit ALS", "implicit", "user, movie", implicit, "50 factors, as its first example"),
+    Peer(
+        "implicit ALS",
+        "implicit",
+        "user, movie",
+        implicit,
+        "50 factors, as its first example; its scores are not ratings",
+    ),
 ]
 
 
@@ -151,13 +157,14 @@ def measure(peer: Peer, file: str, seed: int) -> dict[str, float | None]:
     return {"seconds": seconds, "rmse": float(np.sqrt(np.mean((predictions - test["rating"]) ** 2)))}
 
 
-def in_own_process(peer: Peer, file: str, seed: int) -> dict[str, float | None]:
+def in_own_process(peer: Peer, file: str, seed: int) -> dict[str, float | None] | None:
     # implicit asks for this: its threads and those of the library below it are in each other's way.
     limits = {"OPENBLAS_NUM_THREADS": "1"} if peer.package == "implicit" else {}
     command = [sys.executable, __file__, file, "--child", peer.name, "--seeds", str(seed)]
     done = subprocess.run(command, env={**os.environ, **limits}, capture_output=True, text=True)
     if done.returncode != 0:
-        raise SystemExit(f"{peer.name} failed:\n{done.stderr}")
+        print(f"{peer.name} failed:\n{done.stderr}", file=sys.stderr)
+        return None
     figures: dict[str, float | None] = json.loads(done.stdout.splitlines()[-1])
     return figures
 
@@ -165,11 +172,12 @@ def in_own_process(peer: Peer, file: str, seed: int) -> dict[str, float | None]:
 def table(peers: list[Peer], file: str, seeds: list[int]) -> str:
     lines = ["| | version | modes | settings | seconds | test RMSE |", "|---|---|---|---|---|---|"]
     for peer in peers:
-        figures = [in_own_process(peer, file, seed) for seed in seeds]
-        seconds = statistics.median(one["seconds"] for one in figures)
+        told = [in_own_process(peer, file, seed) for seed in seeds]
+        figures = [one for one in told if one is not None]
+        seconds = f"{statistics.median(one['seconds'] for one in figures):.1f}" if figures else "failed"
         errors = [one["rmse"] for one in figures if one["rmse"] is not None]
-        rmse = f"{statistics.mean(errors):.4f}" if errors else "its scores are not ratings"
-        row = [peer.name, version(peer.package), peer.modes, peer.settings, f"{seconds:.1f}", rmse]
+        rmse = f"{statistics.mean(errors):.4f}" if errors else ""
+        row = [peer.name, version(peer.package), peer.modes, peer.settings, seconds, rmse]
         lines.append(f"| {' | '.join(map(str, row))} |")
         print(lines[-1], file=sys.stderr, flush=True)
     return "\n".join(lines) + "\n"
