@@ -46,8 +46,8 @@ python: $(VENV)/ready ## Build the Python package with optimisation into python.
 	$(MAKE) python-units PROFILE=release
 
 python-units: $(VENV)/ready
-	$(VENV)/bin/ruff format --check $(PACKAGE)
-	$(VENV)/bin/ruff check $(PACKAGE)
+	$(VENV)/bin/ruff format --check $(PACKAGE) examples
+	$(VENV)/bin/ruff check $(PACKAGE) examples
 	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(VENV)/bin/maturin develop --locked --quiet $(if $(PROFILE),--profile $(PROFILE))
 	$(VENV)/bin/mypy -p quadfill
 	$(VENV)/bin/stubtest --mypy-config-file pyproject.toml quadfill
