@@ -209,7 +209,6 @@ impl Model {
     }
 
     /// Errors of predictions as JSON, and predictions and values.
-    #[expect(clippy::type_complexity, reason = "what Python takes apart")]
     fn evaluate<'py>(
         &self,
         py: Python<'py>,
@@ -319,7 +318,6 @@ impl Model {
     }
 
     /// The labels whose rows point in the most similar direction, with the cosines of the angles.
-    #[expect(clippy::type_complexity, reason = "what Python takes apart")]
     fn similar<'py>(
         &self,
         py: Python<'py>,
@@ -341,7 +339,6 @@ impl Model {
     }
 
     /// For each mode the most influential observations of a cell's label: their labels, value, leverage, effect.
-    #[expect(clippy::type_complexity, reason = "what Python takes apart")]
     fn influences(
         &self,
         py: Python<'_>,
