@@ -26,6 +26,9 @@ pub(crate) struct Story {
     pub(crate) seconds: f64,
 }
 
+/// An observation that a prediction rests on: its labels, value, leverage and effect.
+type Influence = (Vec<String>, f64, f64, f64);
+
 /// A fitted model.
 #[pyclass(module = "quadfill._quadfill", frozen)]
 pub(crate) struct Model {
@@ -338,14 +341,14 @@ impl Model {
         Ok(json(&Self::library(py, self.inner.explain_cell(&cell))?))
     }
 
-    /// For each mode the most influential observations of a cell's label: their labels, value, leverage, effect.
+    /// For each mode the most influential observations of a cell's label.
     fn influences(
         &self,
         py: Python<'_>,
         given: Vec<(String, String)>,
         data: &Data,
         k: usize,
-    ) -> PyResult<Vec<Vec<(Vec<String>, f64, f64, f64)>>> {
+    ) -> PyResult<Vec<Vec<Influence>>> {
         let cell = cells::whole(py, &self.inner, &given)?;
         let data = data.copy()?;
         let influences = py.detach(|| self.inner.influences(data, &cell));
