@@ -70,7 +70,7 @@ fn error(predict: impl Fn(&[u32]) -> f64) -> f64 {
 #[test]
 fn few_cells_are_enough_where_biases_and_pairs_say_most() {
     let plain = FitConfig { centre: Choice::Fixed(false), ..config() };
-    let auto = FitConfig { centre: Choice::Auto, ..config() };
+    let auto = FitConfig { solver: Solver::Path, centre: Choice::Auto, ..config() };
     let errors = [config(), plain, auto].map(|config| {
         let fit = fit::<f64>(data(150, 5), &config, &mut NoObserver).unwrap();
         assert_eq!(fit.status, Status::Validated);
@@ -245,7 +245,7 @@ fn a_stored_model_keeps_its_centres_and_an_older_one_finds_them() {
 
 #[test]
 fn an_update_keeps_the_centre_that_was_chosen() {
-    let auto = FitConfig { centre: Choice::Auto, ..config() };
+    let auto = FitConfig { solver: Solver::Path, centre: Choice::Auto, ..config() };
     let model = quadfill::fit(data(150, 5), &auto).unwrap();
     assert!(model.spec().centred);
     let updated = model.update(data(200, 5)).unwrap();
