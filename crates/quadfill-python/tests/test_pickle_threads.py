@@ -85,10 +85,15 @@ def test_ctrl_c_ends_a_fit_with_the_model_so_far(large):
         pressed.append(time.perf_counter())
         os.kill(os.getpid(), signal.SIGINT)
 
+    # Where tests run in the background of a shell, Python is started with Ctrl-C ignored.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     timer = threading.Timer(1.5, press)
     timer.start()
-    with pytest.warns(quadfill.FitInterrupted):
-        model = TensorModel().fit(large)
+    try:
+        with pytest.warns(quadfill.FitInterrupted):
+            model = TensorModel().fit(large)
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert time.perf_counter() - pressed[0] < 1.0
     assert model.status_ == "interrupted"
     assert np.isfinite(model.predict(large)).all()
