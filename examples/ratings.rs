@@ -25,7 +25,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let config = FitConfig {
         rank: Rank::Fixed(4),
         biases: Choice::Fixed(Biases::Modes),
-        penalty_scale: PenaltyScale::Count,
+        penalty_scale: Choice::Fixed(PenaltyScale::Count),
         path_steps: Choice::Fixed(60),
         ..FitConfig::default()
     };

@@ -100,7 +100,7 @@ pub(crate) fn quality(folder: &Path) -> anyhow::Result<()> {
     let mut config = FitConfig {
         rank: Rank::Fixed(20),
         biases: Choice::Fixed(Biases::Modes),
-        penalty_scale: PenaltyScale::Count,
+        penalty_scale: Choice::Fixed(PenaltyScale::Count),
         solver: Solver::Path,
         ..FitConfig::default()
     };

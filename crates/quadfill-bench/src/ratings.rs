@@ -65,7 +65,7 @@ fn error(
         rank: Rank::Fixed(rank),
         biases: Choice::Fixed(Biases::Modes),
         solver,
-        penalty_scale: if is_path { PenaltyScale::Count } else { PenaltyScale::Uniform },
+        penalty_scale: if is_path { Choice::Fixed(PenaltyScale::Count) } else { Choice::Auto },
         precision: Choice::Fixed(Precision::F32),
         certify: false,
         ..FitConfig::default()

@@ -112,9 +112,14 @@ impl<'py> Parameters<'_, 'py> {
             penalty_scale: self
                 .word(
                     "penalty_scale",
-                    &[("uniform", PenaltyScale::Uniform), ("count", PenaltyScale::Count)],
+                    &[
+                        ("auto", None),
+                        ("uniform", Some(PenaltyScale::Uniform)),
+                        ("count", Some(PenaltyScale::Count)),
+                    ],
                 )?
-                .unwrap_or(PenaltyScale::Uniform),
+                .flatten()
+                .into(),
             row_norm_penalty,
             perturb: self.get("perturb", "True or False")?.unwrap_or(false),
             implicit: self.get("implicit", "a number or None")?,
@@ -276,7 +281,7 @@ impl<'py> Parameters<'_, 'py> {
             samples: samples.unwrap_or(default.samples),
             thin,
             chains: chains.unwrap_or(default.chains),
-            prior: prior.unwrap_or(default.prior),
+            prior,
             noise: noise.map(|rmse| NoisePrior { rmse, share: 1.0 }),
         }))
     }

@@ -1,13 +1,15 @@
 //! Centred CP: its path, its minimum by every solver, its file, its new rows.
 #![expect(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 
-use std::ops::ControlFlow;
+#[path = "common/keeper.rs"]
+mod keeper;
 
+use keeper::Keeper;
 use quadfill::model::{Biases, ModelKind, ModelSpec, UNKNOWN};
 use quadfill::objective::{Objective, PenaltyScale};
 use quadfill::solve::{
-    Als, Choice, Event, GaussNewton, GradientDescent, Lbfgs, NoObserver, Observer, Rank, Sampling,
-    Solver, Status, Step, fit, resume, start,
+    Als, Choice, GaussNewton, GradientDescent, Lbfgs, NoObserver, Rank, Sampling, Solver, Status,
+    Step, fit, resume, start,
 };
 use quadfill::views::Views;
 use quadfill::{FitConfig, Labels, Mode, Model, Observations, OnDuplicate};
@@ -139,26 +141,13 @@ fn threads_do_not_change_a_bit() {
     }
 }
 
-/// Keeps every checkpoint.
-#[derive(Default)]
-struct Keeper(Vec<Vec<u8>>);
-
-impl Observer for Keeper {
-    fn event(&mut self, event: Event<'_>) -> ControlFlow<()> {
-        if let Event::Checkpoint(checkpoint) = event {
-            self.0.push(checkpoint.to_bytes().unwrap());
-        }
-        ControlFlow::Continue(())
-    }
-}
-
 #[test]
 fn a_choice_between_centre_and_none_resumes_anywhere() {
     let config = FitConfig { rank: Rank::Auto { max: Some(4) }, centre: Choice::Auto, ..config() };
-    let mut keeper = Keeper::default();
+    let mut keeper = Keeper::every(1);
     let whole = fit::<f64>(data(250, 2), &config, &mut keeper).unwrap();
-    let step = (keeper.0.len() / 15).max(1);
-    for bytes in keeper.0.iter().step_by(step) {
+    let step = (keeper.kept.len() / 15).max(1);
+    for (_, bytes) in keeper.kept.iter().step_by(step) {
         let resumed = resume::<f64>(data(250, 2), &config, bytes, &mut NoObserver).unwrap();
         assert_eq!(resumed.parameters, whole.parameters);
         assert_eq!((resumed.spec, resumed.sweeps), (whole.spec.clone(), whole.sweeps));
@@ -219,7 +208,7 @@ fn unknown_labels_are_predicted_by_the_centre() {
 
 #[test]
 fn a_stored_model_keeps_its_centres_and_an_older_one_finds_them() {
-    let scaled = FitConfig { penalty_scale: PenaltyScale::Count, ..config() };
+    let scaled = FitConfig { penalty_scale: Choice::Fixed(PenaltyScale::Count), ..config() };
     for config in [config(), scaled] {
         let model = quadfill::fit(data(500, 2), &config).unwrap();
         let bytes = model.to_bytes().unwrap();

@@ -18,7 +18,7 @@ fn config(problem: &Problem, penalty: f64) -> FitConfig {
     let mut config = FitConfig::for_spec(&problem.spec());
     config.biases = Choice::Fixed(problem.biases);
     config.penalty = Choice::Fixed(penalty);
-    config.penalty_scale = problem.scale;
+    config.penalty_scale = Choice::Fixed(problem.scale);
     config.perturb = problem.perturbed;
     config.row_norm_penalty = problem.incoherent.then(|| RowNormPenalty::new(0.5, 0.2).unwrap());
     config

@@ -4,10 +4,14 @@
 
 mod unfinished;
 
+#[path = "common/keeper.rs"]
+mod keeper;
+
 use std::fs;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
+use keeper::Keeper;
 use quadfill::model::{Biases, ModelKind, ModelSpec};
 use quadfill::solve::{
     Choice, Event, NoObserver, Observer, Rank, Sampling, Solver, Stage, Status, fit, resume,
@@ -21,42 +25,17 @@ fn data() -> Observations {
     noisy(1.0)
 }
 
-/// Every checkpoint, and what was being done.
-#[derive(Default)]
-struct Keeper {
-    stage: Option<Stage>,
-    kept: Vec<(Stage, Vec<u8>)>,
-    cells: Vec<Vec<u32>>,
-}
-
-impl Observer for Keeper {
-    fn event(&mut self, event: Event<'_>) -> ControlFlow<()> {
-        match event {
-            Event::Stage { stage, .. } => self.stage = Some(stage),
-            Event::Checkpoint(checkpoint) => {
-                assert!(!checkpoint.is_last);
-                let bytes = checkpoint.to_bytes().expect("it is written");
-                self.kept.push((self.stage.expect("a stage has begun"), bytes));
-            }
-            Event::Step { .. } => {}
-        }
-        ControlFlow::Continue(())
-    }
-
-    fn tracked_cells(&self) -> &[Vec<u32>] {
-        &self.cells
-    }
-}
-
 /// Resumes from every checkpoint, and from one in a file; returns the stages that had any.
 fn resumes<T: Real>(data: &Observations, config: &FitConfig, status: Status) -> Vec<Stage> {
     let cells = vec![vec![0, 5], vec![3, 2], vec![1, 1]];
-    let mut keeper = Keeper { cells: cells.clone(), ..Keeper::default() };
+    let mut keeper = Keeper::every(1);
+    keeper.cells.clone_from(&cells);
     let whole = fit::<T>(data.clone(), config, &mut keeper).unwrap();
     assert_eq!(whole.status, status, "{config:?}");
     let mut stages: Vec<Stage> = Vec::new();
     for (number, (stage, bytes)) in keeper.kept.iter().enumerate() {
-        let mut observer = Keeper { cells: cells.clone(), ..Keeper::default() };
+        let mut observer = Keeper::every(1);
+        observer.cells.clone_from(&cells);
         let resumed = resume::<T>(data.clone(), config, bytes, &mut observer).unwrap();
         assert_same(&resumed, &whole, &format!("checkpoint {number}, {stage:?}, {config:?}"));
         if !stages.contains(stage) {
@@ -150,7 +129,7 @@ fn a_fit_that_learns_its_kernel_resumes_to_the_same_bits() {
     // The search starts over, so a few of its checkpoints tell about all.
     for (data, rank, status) in [(data(), 1, Status::Validated), (exact(), 2, Status::Exact)] {
         let learned = FitConfig { path_steps: Choice::Fixed(30), ..FitConfig::learned(rank) };
-        let mut keeper = Keeper::default();
+        let mut keeper = Keeper::every(1);
         let whole = fit::<f64>(data.clone(), &learned, &mut keeper).unwrap();
         assert_eq!(whole.status, status);
         let mut before = None;
@@ -199,7 +178,7 @@ fn a_fit_resumes_from_a_file() {
 
 /// The first checkpoint of a fit.
 fn sound() -> Vec<u8> {
-    let mut keeper = Keeper::default();
+    let mut keeper = Keeper::every(1);
     fit::<f64>(data(), &short(), &mut keeper).unwrap();
     keeper.kept.swap_remove(20).1
 }

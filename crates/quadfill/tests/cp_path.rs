@@ -1,12 +1,12 @@
 //! The path of CP at default settings: it finds what the best of many penalties, ranks and starts finds.
 #![expect(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 
-use std::ops::ControlFlow;
+#[path = "common/keeper.rs"]
+mod keeper;
 
+use keeper::Keeper;
 use quadfill::model::ModelKind;
-use quadfill::solve::{
-    Choice, Event, Fit, NoObserver, Observer, Rank, Solver, Status, fit, resume,
-};
+use quadfill::solve::{Choice, Fit, NoObserver, Rank, Solver, Status, fit, resume};
 use quadfill::{FitConfig, Labels, Mode, Observations, OnDuplicate};
 use quadfill_kernels::streams;
 use rand::RngExt;
@@ -128,27 +128,14 @@ fn threads_do_not_change_a_bit() {
     }
 }
 
-/// Keeps every checkpoint.
-#[derive(Default)]
-struct Keeper(Vec<Vec<u8>>);
-
-impl Observer for Keeper {
-    fn event(&mut self, event: Event<'_>) -> ControlFlow<()> {
-        if let Event::Checkpoint(checkpoint) = event {
-            self.0.push(checkpoint.to_bytes().unwrap());
-        }
-        ControlFlow::Continue(())
-    }
-}
-
 #[test]
 fn a_search_resumes_anywhere() {
     let config = FitConfig { rank: Rank::Auto { max: Some(6) }, ..config() };
     let data = || Planted::new(2, 1.0, 4).data(300, 4);
-    let mut keeper = Keeper::default();
+    let mut keeper = Keeper::every(1);
     let whole = fit::<f64>(data(), &config, &mut keeper).unwrap();
-    let step = (keeper.0.len() / 12).max(1);
-    for bytes in keeper.0.iter().step_by(step).chain(keeper.0.last()) {
+    let step = (keeper.kept.len() / 12).max(1);
+    for (_, bytes) in keeper.kept.iter().step_by(step).chain(keeper.kept.last()) {
         let resumed = resume::<f64>(data(), &config, bytes, &mut NoObserver).unwrap();
         assert_eq!(resumed.parameters, whole.parameters);
         assert_eq!((resumed.spec, resumed.sweeps), (whole.spec.clone(), whole.sweeps));

@@ -70,7 +70,7 @@ const SHORT: Sampling = Sampling {
     samples: 8,
     thin: Some(2),
     chains: 2,
-    prior: RowPriorKind::Diagonal,
+    prior: Some(RowPriorKind::Diagonal),
     noise: None,
 };
 

@@ -27,7 +27,7 @@ fn model(
 ) -> Parts<f64> {
     let mut parts = Parts::new(spec, modes.to_vec(), parameters);
     let config = &mut parts.summary.config;
-    (config.penalty, config.penalty_scale) = (Choice::Fixed(penalty), scale);
+    (config.penalty, config.penalty_scale) = (Choice::Fixed(penalty), Choice::Fixed(scale));
     config.biases = Choice::Fixed(spec.biases);
     (parts.summary.penalty, parts.summary.observations) = (penalty, observations);
     parts
@@ -249,7 +249,8 @@ fn nine_of_ten_new_observations_fall_into_their_interval() {
         // Held-out cells with the same noise on them.
         let size = data.values().iter().map(|v| v * v).sum::<f64>() / data.len() as f64;
         let mut config = FitConfig::for_spec(&ModelSpec::quadratic(Kernel::pairwise(3), 2));
-        (config.penalty, config.penalty_scale) = (Choice::Fixed(1e-4), PenaltyScale::Uniform);
+        config.penalty = Choice::Fixed(1e-4);
+        config.penalty_scale = Choice::Fixed(PenaltyScale::Uniform);
         let fitted = fit::<f64>(data.clone(), &config, &mut NoObserver).unwrap();
         let views = Views::new(data);
         let objective = Objective::new(&views, &fitted.spec, fitted.penalty, PenaltyScale::Uniform);

@@ -2,10 +2,18 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 
+#[path = "common/keeper.rs"]
+mod keeper;
+
 use std::ops::ControlFlow;
 
-use quadfill::model::{Biases, Kernel, ModelKind, ModelSpec, Parameters, Predictor, UNKNOWN};
-use quadfill::solve::{Choice, Effort, Event, NoObserver, Observer, Rank, Stage, fit, resume};
+use keeper::Keeper;
+use quadfill::model::{
+    Biases, Interaction, Kernel, ModelKind, ModelSpec, Parameters, Predictor, UNKNOWN,
+};
+use quadfill::solve::{
+    Choice, Effort, Event, NoObserver, Observer, Rank, Sampling, Solver, Stage, fit, resume,
+};
 use quadfill::{FitConfig, Labels, Mode, Model, Observations, OnDuplicate};
 use quadfill_kernels::streams::{fill_normal, stream};
 use rand::RngExt;
@@ -110,43 +118,47 @@ fn threads_make_no_difference() {
     assert!(one == run(2) && one == run(4));
 }
 
-/// Keeps the checkpoint of every so many.
-struct Keep {
-    kept: Vec<(Stage, Vec<u8>)>,
-    stage: Option<Stage>,
-    seen: usize,
-    every: usize,
-}
-
-impl Observer for Keep {
-    fn event(&mut self, event: Event<'_>) -> ControlFlow<()> {
-        match event {
-            Event::Stage { stage, .. } => self.stage = Some(stage),
-            Event::Checkpoint(checkpoint) => {
-                if self.seen.is_multiple_of(self.every) {
-                    self.kept.push((self.stage.unwrap(), checkpoint.to_bytes().unwrap()));
-                }
-                self.seen += 1;
-            }
-            Event::Step { .. } => {}
-        }
-        ControlFlow::Continue(())
+/// The stages of the checkpoints that a fit resumes from to the same bits.
+fn resumes(config: &FitConfig) -> Vec<Stage> {
+    let data = planted(&pairwise(), 500, 0.3, 3).data;
+    let mut keeper = Keeper::every(97);
+    let whole = fit::<f64>(data.clone(), config, &mut keeper).unwrap();
+    assert!(whole.race.is_some());
+    for (_, bytes) in keeper.kept.iter().step_by(keeper.kept.len().div_ceil(6)) {
+        let resumed = resume::<f64>(data.clone(), config, bytes, &mut NoObserver).unwrap();
+        assert_eq!(resumed.parameters, whole.parameters);
+        assert_eq!((resumed.posterior, resumed.sweeps), (whole.posterior.clone(), whole.sweeps));
+        assert_eq!(resumed.race, whole.race);
     }
+    keeper.kept.into_iter().map(|(stage, _)| stage).collect()
 }
 
 #[test]
 fn a_race_resumes_to_the_same_bits() {
-    let data = planted(&pairwise(), 500, 0.3, 3).data;
-    let mut keep = Keep { kept: Vec::new(), stage: None, seen: 0, every: 97 };
-    let whole = fit::<f64>(data.clone(), &quick(), &mut keep).unwrap();
-    let in_race = keep.kept.iter().filter(|(stage, _)| matches!(stage, Stage::Race(_))).count();
-    let sampling = keep.kept.iter().filter(|(stage, _)| *stage == Stage::Sample).count();
-    assert!(in_race > 1 && sampling > 0, "{in_race} and {sampling}");
-    for (_, bytes) in keep.kept.iter().step_by(keep.kept.len().div_ceil(6)) {
-        let resumed = resume::<f64>(data.clone(), &quick(), bytes, &mut NoObserver).unwrap();
-        assert_eq!(resumed.parameters, whole.parameters);
-        assert_eq!((resumed.posterior, resumed.sweeps), (whole.posterior.clone(), whole.sweeps));
+    let sampling = Sampling { burn_in: 40, samples: 160, ..Sampling::default() };
+    for solver in [Solver::Auto, Solver::Gibbs(sampling)] {
+        let stages = resumes(&FitConfig { solver, ..quick() });
+        let in_race = stages.iter().filter(|stage| matches!(stage, Stage::Race(_))).count();
+        let sampling = stages.iter().filter(|stage| **stage == Stage::Sample).count();
+        assert!(in_race > 1 && sampling > 0, "{in_race} and {sampling}");
     }
+}
+
+#[test]
+fn a_sampler_without_a_rank_chooses_its_model() {
+    let Planted { data, test } = planted(&ModelSpec::cp(3, 2), 1500, 0.2, 4);
+    let sampling = Sampling { burn_in: 20, samples: 60, chains: 2, ..Sampling::default() };
+    let config = FitConfig { solver: Solver::Gibbs(sampling), ..quick() };
+    let found = fit::<f64>(data, &config, &mut NoObserver).unwrap();
+    assert_eq!(found.spec.interaction, Interaction::Cp);
+    assert_eq!(found.posterior.as_ref().unwrap().draws().len(), 120);
+    let race = found.race.as_ref().unwrap();
+    assert!(race.heats.iter().all(|heat| !heat.contender.is_path()), "draws were asked for");
+    assert_eq!(race.winner().contender.rank, found.rank());
+    let predictions = found.predictor().cells(&test.columns());
+    let squares = predictions.iter().zip(test.values()).map(|(x, y)| (x - y).powi(2));
+    let rmse = (squares.sum::<f64>() / test.len() as f64).sqrt();
+    assert!(rmse < 0.25, "{rmse}");
 }
 
 #[test]

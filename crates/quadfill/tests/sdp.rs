@@ -42,7 +42,7 @@ fn config_at(problem: &Problem, form: SdpForm, penalty: f64) -> FitConfig {
     let mut config = FitConfig::for_spec(&problem.spec().with_rank(64));
     config.solver = Solver::Sdp(Choice::Fixed(form));
     config.penalty = (form != SdpForm::Trace).then_some(penalty).into();
-    config.penalty_scale = problem.scale;
+    config.penalty_scale = Choice::Fixed(problem.scale);
     config.biases = Choice::Fixed(problem.biases);
     config.seed = problem.seed;
     let needs_alpha = form == SdpForm::Penalised;

@@ -43,7 +43,7 @@ fn with(model: ModelKind, rank: Rank, solver: Solver) -> FitConfig {
 
 fn count_scaled(config: FitConfig) -> FitConfig {
     let biases = Choice::Fixed(Biases::Modes);
-    FitConfig { penalty_scale: PenaltyScale::Count, biases, ..config }
+    FitConfig { penalty_scale: Choice::Fixed(PenaltyScale::Count), biases, ..config }
 }
 
 fn limited(config: FitConfig, seconds: f64) -> FitConfig {
@@ -56,7 +56,7 @@ fn gibbs(chains: usize) -> Solver {
 
 fn full_prior(chains: usize) -> Solver {
     let prior = RowPriorKind::Wishart;
-    Solver::Gibbs(Sampling { chains, prior, ..Sampling::default() })
+    Solver::Gibbs(Sampling { chains, prior: Some(prior), ..Sampling::default() })
 }
 
 /// Whether a fit ended before it was done.

@@ -22,7 +22,7 @@ pub(super) struct SamplingFlags {
     /// Number of chains, each with its own start and random numbers; 1 by default
     #[arg(long, value_name = "N", value_parser = values::count, allow_negative_numbers = true, hide_short_help = true)]
     chains: Option<usize>,
-    /// The prior of rows: columns that are independent, or correlated
+    /// The prior of rows: columns that are independent, or correlated; chosen on held-out data without --rank
     #[arg(long, value_name = "WHICH", value_enum, hide_short_help = true)]
     prior: Option<PriorName>,
     /// The error on held-out data, if it is known: keeps the noise from vanishing where data are few
@@ -46,10 +46,10 @@ impl SamplingFlags {
             samples: self.samples.unwrap_or(by_default.samples),
             thin: self.thin,
             chains: self.chains.unwrap_or(by_default.chains),
-            prior: match self.prior {
-                Some(PriorName::Wishart) => RowPriorKind::Wishart,
-                Some(PriorName::Diagonal) | None => RowPriorKind::Diagonal,
-            },
+            prior: self.prior.map(|prior| match prior {
+                PriorName::Wishart => RowPriorKind::Wishart,
+                PriorName::Diagonal => RowPriorKind::Diagonal,
+            }),
             noise: self.noise_prior.map(|rmse| NoisePrior { rmse, share: 1.0 }),
         }
     }

@@ -253,8 +253,8 @@ pub(crate) const FLAGS: &[Case] = &[
         "the solver gibbs also draws the penalties: leave --penalty-scale out",
     ),
     (
-        "fit good.csv -o m --solver gibbs --rank auto",
-        "only the solver path chooses the rank automatically: give a number, such as --rank 10",
+        "fit good.csv -o m --solver als --rank auto",
+        "only the solvers path, gibbs and sdp find the rank themselves: give a number, such as --rank 10",
     ),
     (
         "fit good.csv -o m --solver gibbs --sweeps 10",

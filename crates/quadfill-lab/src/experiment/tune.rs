@@ -53,7 +53,8 @@ pub(super) fn tuned(data: &Observations, config: &FitConfig) -> Result<Tuned> {
     let scales = if data.len() > MANY_OBSERVATIONS { &scales[..1] } else { &scales[..] };
     let is_cp = config.model == ModelKind::Cp;
     let cost = data.len() * config.spec(data.modes())?.rank;
-    let tried = scales.iter().flat_map(|&penalty_scale| {
+    let tried = scales.iter().flat_map(|&scale| {
+        let penalty_scale = Choice::Fixed(scale);
         let config = FitConfig { penalty_scale, validation: HELD_OUT, ..config.clone() };
         let has_path = !is_cp || cost < MAX_PATH_COST;
         let from_random = is_cp.then(|| over_penalties(data, &config));

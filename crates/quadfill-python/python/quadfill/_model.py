@@ -134,7 +134,7 @@ class TensorModel(Uses):
         max_rank: int | None = None,
         solver: str = "auto",
         penalty: float | str = "auto",
-        penalty_scale: str = "uniform",
+        penalty_scale: str = "auto",
         row_norm_penalty: tuple[float, float] | None = None,
         perturb: bool = False,
         bias: str = "auto",

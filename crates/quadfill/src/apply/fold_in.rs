@@ -90,7 +90,7 @@ impl Model {
                 return Ok(());
             }
             let objective =
-                Objective::new(&views, spec, summary.penalty, summary.config.penalty_scale)
+                Objective::new(&views, spec, summary.penalty, spec.penalty_scale)
                     .with_row_norm_penalty(summary.config.row_norm_penalty)
                     .with_fixed_centres(fitted.centres.as_ref().map(UnknownLabelRows::to_centres))
                     .scaled_as(summary.observations, rows - new_rows);

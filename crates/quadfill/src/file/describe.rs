@@ -8,6 +8,7 @@ use super::older::OldDescription;
 use crate::fitted::{FitSummary, Model};
 use crate::model::{Biases, ModelSpec, check_stored_spec, tensors};
 use crate::observations::{Binning, Labels, Mode, Source};
+use crate::solve::Choice;
 
 /// Identifies the file format.
 pub(super) const FORMAT: &str = "quadfill-model";
@@ -83,12 +84,16 @@ impl Description {
         };
         let header: Header = serde_json::from_slice(bytes).map_err(broken)?;
         check_header(&header)?;
-        let description: Self = if header.version <= LAST_OLD_VERSION {
+        let mut description: Self = if header.version <= LAST_OLD_VERSION {
             let old: OldDescription = serde_json::from_slice(bytes).map_err(broken)?;
             old.into_description()?
         } else {
             serde_json::from_slice(bytes).map_err(broken)?
         };
+        // It was among the settings alone before it belonged to the model.
+        if let Choice::Fixed(scale) = description.summary.config.penalty_scale {
+            description.spec.penalty_scale = scale;
+        }
         description.check().map_err(|reason| format!("{reason}: {DAMAGED}"))?;
         Ok(description)
     }

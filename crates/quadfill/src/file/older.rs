@@ -164,7 +164,7 @@ impl OldConfig {
                 OldSolver::Gibbs(sampling) => Solver::Gibbs(sampling),
             },
             penalty: self.penalty.into(),
-            penalty_scale: self.penalty_scale,
+            penalty_scale: Choice::Fixed(self.penalty_scale),
             row_norm_penalty: self.incoherence,
             perturb: self.perturb,
             implicit: self.implicit,

@@ -7,7 +7,7 @@ use std::path::Path;
 use super::{FitSummary, Fitted, Model, Numbers};
 use crate::error::{Error, Result};
 use crate::observations::{Mode, Observations, Source};
-use crate::solve::{self, Fit, FitConfig, NoObserver, Observer, Precision};
+use crate::solve::{self, Choice, Fit, FitConfig, NoObserver, Observer, Precision};
 use quadfill_kernels::Real;
 
 /// Fits a model to data. With [`FitConfig::default`] everything is chosen automatically.
@@ -125,11 +125,13 @@ impl About {
     pub(crate) fn model<T: InModel>(self, config: &FitConfig, fit: Fit<T>) -> Model {
         let Fit { spec, parameters, centres, posterior, .. } = fit;
         Model {
-            spec,
             modes: self.modes,
             source: self.source,
             summary: FitSummary {
-                config: config.clone(),
+                config: FitConfig {
+                    penalty_scale: Choice::Fixed(spec.penalty_scale),
+                    ..config.clone()
+                },
                 precision: T::PRECISION,
                 penalty: fit.penalty,
                 status: fit.status,
@@ -144,6 +146,7 @@ impl About {
                 draws: posterior.as_ref().map(|posterior| posterior.draws().len()),
             },
             numbers: T::numbers(Fitted { parameters, centres, posterior }),
+            spec,
         }
     }
 }

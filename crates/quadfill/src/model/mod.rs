@@ -6,6 +6,7 @@ mod kernel;
 mod kind;
 mod negatives;
 mod parameters;
+mod penalty_scale;
 mod posterior;
 mod predictor;
 mod principal;
@@ -16,6 +17,7 @@ pub use kernel::Kernel;
 pub use kind::ModelKind;
 pub(crate) use parameters::each_row;
 pub use parameters::{Layout, Parameters};
+pub use penalty_scale::PenaltyScale;
 pub use posterior::{Draw, GroupPrior, Posterior};
 pub(crate) use posterior::{UnknownLabelRows, draw_scale, unknown_rows};
 pub(crate) use predictor::inner;
@@ -79,6 +81,9 @@ pub struct ModelSpec {
     /// a factor matrix with rows `u` is `sum of lambda_row |u - mu|^2 + lambda |mu|^2` with the best `mu`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub centred: bool,
+    /// How the penalty is scaled for each row.
+    #[serde(default, skip_serializing_if = "PenaltyScale::is_uniform")]
+    pub penalty_scale: PenaltyScale,
 }
 
 /// Checks a model that was read from a file: everything else relies on
@@ -124,6 +129,7 @@ impl ModelSpec {
             biases: Biases::None,
             groups: (0..modes).collect(),
             centred: false,
+            penalty_scale: PenaltyScale::Uniform,
         }
     }
 
@@ -165,6 +171,13 @@ impl ModelSpec {
     #[must_use]
     pub fn with_centre(mut self, centred: bool) -> Self {
         self.centred = centred;
+        self
+    }
+
+    /// The same with penalties that are scaled in this way.
+    #[must_use]
+    pub fn with_penalty_scale(mut self, scale: PenaltyScale) -> Self {
+        self.penalty_scale = scale;
         self
     }
 

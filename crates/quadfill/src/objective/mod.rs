@@ -21,6 +21,7 @@ mod row_prior;
 mod rows;
 mod terms;
 
+pub use crate::model::PenaltyScale;
 pub(crate) use centre::centre;
 pub use data_gradient::DataGradient;
 pub(crate) use implicit::RowImplicit;
@@ -29,7 +30,7 @@ pub use problem::{HoldOut, Problem, Terms};
 pub(crate) use row_prior::{Precision, RowPrior, RowPriors};
 pub(crate) use terms::PERTURBATION_LIMIT;
 pub(crate) use terms::ScaledPerturbation;
-pub use terms::{PenaltyScale, Perturbation, RowNormPenalty};
+pub use terms::{Perturbation, RowNormPenalty};
 
 use crate::model::{Interaction, ModelSpec, Parameters, each_row};
 use crate::views::{Plan, Selection};

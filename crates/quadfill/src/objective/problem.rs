@@ -5,18 +5,16 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::{Objective, PenaltyScale, Perturbation, RowNormPenalty, implicit};
+use super::{Objective, Perturbation, RowNormPenalty, implicit};
 use crate::error::{Error, Result};
 use crate::model::{ModelSpec, Parameters, Predictor};
 use crate::observations::{CellHash, Observations};
 use crate::views::{Selection, Views};
 use quadfill_kernels::{Real, sum};
 
-/// The terms of an objective besides the data and the penalty.
+/// The terms of an objective besides the data and the penalty, whose scale belongs to the model.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Terms {
-    /// How the penalty is scaled for each row.
-    pub penalty_scale: PenaltyScale,
     /// The quartic penalty.
     pub row_norm_penalty: Option<RowNormPenalty>,
     /// The random seed of the perturbation `C`, where there is one.
@@ -127,7 +125,7 @@ impl<T: Real> Problem<T> {
         spec: &ModelSpec,
         penalty: f64,
     ) -> Objective<'p, T> {
-        Objective::new(data, spec, penalty, self.terms.penalty_scale)
+        Objective::new(data, spec, penalty, spec.penalty_scale)
             .with_row_norm_penalty(self.terms.row_norm_penalty)
             .with_perturbation(self.perturbation.clone())
             .with_implicit(self.terms.implicit)

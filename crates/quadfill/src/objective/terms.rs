@@ -5,17 +5,6 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, Result};
 use quadfill_kernels::streams;
 
-/// How the penalty is scaled for each row.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum PenaltyScale {
-    /// Every row has the same penalty.
-    #[default]
-    Uniform,
-    /// In proportion to the row's number of observations, with mean 1 over rows.
-    Count,
-}
-
 /// The quartic penalty `weight * max(0, |u| - sqrt(alpha))^4` on long rows.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct RowNormPenalty {

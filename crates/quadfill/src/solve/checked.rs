@@ -5,7 +5,7 @@ use super::gibbs::Sampling;
 use super::sdp::SdpForm;
 use super::{gibbs, sdp};
 use crate::error::{Error, Result};
-use crate::model::{Biases, CENTRE_IS_FOR_CP, ModelKind, ModelSpec};
+use crate::model::{Biases, CENTRE_IS_FOR_CP, ModelKind, ModelSpec, PenaltyScale};
 use crate::objective::{HoldOut, Terms};
 use crate::observations::{Mode, Observations, Summary, positions};
 
@@ -45,10 +45,17 @@ impl CheckedConfig {
             _ => {}
         }
         let finds_rank = matches!(config.rank, Rank::Auto { .. }) && config.can_find_rank();
-        let races = config.solver == Solver::Auto && config.can_race();
-        // What is not raced is done by the path, and so is the attempt to fit exactly.
-        let solver = if config.solver == Solver::Auto { Solver::Path } else { config.solver };
-        let config = FitConfig { solver, ..config.clone() };
+        let races = config.can_race();
+        let mut config = config.clone();
+        match (config.solver, config.rank) {
+            // What is not raced is done by the path, and so is the attempt to fit exactly.
+            (Solver::Auto, _) => config.solver = Solver::Path,
+            (Solver::Gibbs(sampling), Rank::Auto { max }) => {
+                let most = sampling.max_rank();
+                config.rank = Rank::Auto { max: Some(max.map_or(most, |max| max.min(most))) };
+            }
+            _ => {}
+        }
         Ok(Self { config, spec, finds_rank, races })
     }
 
@@ -61,7 +68,7 @@ impl CheckedConfig {
     pub(crate) fn hold_out(&self) -> Option<HoldOut> {
         let config = &self.config;
         let chooses = config.solver == Solver::Path && config.penalty.is_auto();
-        (chooses || config.model == ModelKind::Learned)
+        (chooses || self.races || config.model == ModelKind::Learned)
             .then_some(HoldOut { share: config.validation, seed: config.seed })
     }
 }
@@ -70,7 +77,6 @@ impl FitConfig {
     /// The terms of the objective that these settings ask for.
     pub fn terms(&self) -> Terms {
         Terms {
-            penalty_scale: self.penalty_scale,
             row_norm_penalty: self.row_norm_penalty,
             perturbation: self.perturb.then_some(self.seed),
             implicit: self.implicit,
@@ -111,7 +117,9 @@ impl FitConfig {
         let groups = (0..modes.len()).collect();
         let biases = self.biases.unwrap_or(Biases::None);
         let centred = self.centre.unwrap_or(false);
-        let mut spec = ModelSpec { interaction, rank: self.max_rank(), biases, groups, centred };
+        let penalty_scale = self.penalty_scale.unwrap_or(PenaltyScale::Uniform);
+        let rank = self.max_rank();
+        let mut spec = ModelSpec { interaction, rank, biases, groups, centred, penalty_scale };
         for names in &self.ties {
             spec = spec.with_tied(&positions(modes, names)?);
         }
@@ -122,10 +130,15 @@ impl FitConfig {
         self.solver.may_be_path() && self.implicit.is_none()
     }
 
-    /// Whether nothing but what a race chooses is to be chosen.
+    /// Whether there is something that a race chooses, and nothing else.
     fn can_race(&self) -> bool {
+        let is_asked_for = match (self.solver, self.rank) {
+            (Solver::Auto, _) | (Solver::Gibbs(_), Rank::Auto { .. }) => true,
+            _ => false,
+        };
         let as_sampled = Self { solver: Solver::Gibbs(Sampling::default()), ..self.clone() };
-        self.path_steps.is_auto()
+        is_asked_for
+            && self.path_steps.is_auto()
             && self.centre.is_auto()
             && self.model != ModelKind::Learned
             && gibbs::check(&as_sampled, Sampling::default()).is_ok()

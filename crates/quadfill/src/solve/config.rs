@@ -50,6 +50,44 @@ fn left_to_choose(choice: &Choice<bool>) -> bool {
     choice.is_auto()
 }
 
+/// A scale by its name alone, as it was written before it could be chosen automatically.
+mod given_or_auto {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use super::{Choice, PenaltyScale};
+
+    #[derive(Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    enum Name {
+        Auto,
+        Uniform,
+        Count,
+    }
+
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "the form that serde calls")]
+    pub(super) fn serialize<S: Serializer>(
+        choice: &Choice<PenaltyScale>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        let name = match choice {
+            Choice::Auto => Name::Auto,
+            Choice::Fixed(PenaltyScale::Uniform) => Name::Uniform,
+            Choice::Fixed(PenaltyScale::Count) => Name::Count,
+        };
+        name.serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Choice<PenaltyScale>, D::Error> {
+        Ok(match Name::deserialize(deserializer)? {
+            Name::Auto => Choice::Auto,
+            Name::Uniform => Choice::Fixed(PenaltyScale::Uniform),
+            Name::Count => Choice::Fixed(PenaltyScale::Count),
+        })
+    }
+}
+
 /// The number of columns of the factors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -58,7 +96,8 @@ pub enum Rank {
     Fixed(usize),
     /// Chosen automatically by the path: at a given penalty columns are added until the certificate
     /// says that no more would help; otherwise rank and penalty are chosen together, on held-out data
-    /// or as the smallest rank that fits exactly. The convex program keeps the rank of its solution.
+    /// or as the smallest rank that fits exactly. The sampler compares ranks on held-out data, with everything
+    /// else that is not given. The convex program keeps the rank of its solution.
     /// Other solvers, and fits of implicit data, use 10.
     Auto {
         /// The largest rank that is tried; by default 64, for CP 100, or 512 at a given penalty.
@@ -105,7 +144,8 @@ pub enum Solver {
     /// smallest trace that reproduces the data, or with a penalty the objective. The rank is the maximum
     /// number of columns that are kept.
     Sdp(Choice<SdpForm>),
-    /// Sample the posterior instead of minimising: no penalty to choose, and the draws give intervals.
+    /// Sample the posterior instead of minimising: no penalty to choose, and the draws give intervals. Without
+    /// a rank, models, ranks and priors are compared on held-out data first.
     /// For CP and for quadratic models without a diagonal.
     Gibbs(Sampling),
 }
@@ -114,6 +154,11 @@ impl Solver {
     /// Whether a fit can be resumed.
     pub fn keeps_checkpoints(self) -> bool {
         matches!(self, Self::Auto | Self::Path | Self::Als | Self::Gibbs(_))
+    }
+
+    /// Whether the rank can be left out, and is found.
+    pub fn can_find_rank(self) -> bool {
+        matches!(self, Self::Auto | Self::Path | Self::Sdp(_) | Self::Gibbs(_))
     }
 
     /// Whether this is the path, or may be.
@@ -168,8 +213,10 @@ pub struct FitConfig {
     pub solver: Solver,
     /// The penalty `lambda`.
     pub penalty: Choice<f64>,
-    /// How the penalty is scaled for each row.
-    pub penalty_scale: PenaltyScale,
+    /// How the penalty is scaled for each row. Automatically: chosen on held-out data where models are compared, else
+    /// uniform. A fitted model has the one that was used.
+    #[serde(with = "given_or_auto")]
+    pub penalty_scale: Choice<PenaltyScale>,
     /// The quartic penalty on long rows.
     pub row_norm_penalty: Option<RowNormPenalty>,
     /// Whether to add a random perturbation `C` of spectral norm at most `lambda`.
@@ -217,7 +264,7 @@ impl Default for FitConfig {
             ties: Vec::new(),
             solver: Solver::Auto,
             penalty: Choice::Auto,
-            penalty_scale: PenaltyScale::Uniform,
+            penalty_scale: Choice::Auto,
             row_norm_penalty: None,
             perturb: false,
             implicit: None,

@@ -6,7 +6,7 @@ use super::checked::CheckedConfig;
 use super::checkpoint::{self, Fingerprint, Position};
 use super::config::{Choice, FitConfig, Solver};
 use super::events::{Observer, PathPoint, Status};
-use super::race::RaceReport;
+use super::race::{Race, RaceReport};
 use super::session::FitSession;
 use super::state::{ExactSearch, Finished, State};
 use super::{
@@ -60,6 +60,7 @@ fn run<T: Real>(
 pub(super) fn first_state<T: Real>(session: &FitSession<'_, T>) -> State<Parameters<T>> {
     let config = session.config();
     match (config.solver, config.penalty) {
+        (Solver::Gibbs(_), _) if session.checked.races => State::Race(Race::default()),
         (Solver::Gibbs(sampling), _) => State::Sample(gibbs::start(session, sampling)),
         (Solver::Sdp(_), _) => State::Convex,
         (Solver::Path, Choice::Auto) if exact::is_worth_trying(session) => {

@@ -147,7 +147,7 @@ impl Theory {
     /// L-BFGS from a random start; a convex program keeps its own rank and becomes the penalised one.
     pub fn apply(&self, config: &mut FitConfig) {
         config.penalty = Choice::Fixed(self.lambda1);
-        config.penalty_scale = PenaltyScale::Uniform;
+        config.penalty_scale = Choice::Fixed(PenaltyScale::Uniform);
         config.row_norm_penalty = Some(RowNormPenalty { alpha: self.alpha, weight: self.lambda2 });
         config.perturb = true;
         match config.solver {

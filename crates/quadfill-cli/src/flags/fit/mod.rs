@@ -176,9 +176,10 @@ impl FitFlags {
         let choice = &self.choice;
         let config = self.config(seed)?;
         if choice.rank == Some(Choice::Auto) {
-            if !matches!(config.solver, Solver::Auto | Solver::Path | Solver::Sdp(_)) {
+            if !config.solver.can_find_rank() {
                 bail!(
-                    "only the solver path chooses the rank automatically: give a number, such as --rank 10"
+                    "only the solvers path, gibbs and sdp find the rank themselves: give a number, such as \
+                     --rank 10"
                 );
             }
             if config.implicit.is_some() {
@@ -251,7 +252,7 @@ impl FitFlags {
                 "the theorem is about an objective, not about draws: leave --theory or --solver out"
             );
         }
-        if config.penalty_scale != PenaltyScale::Uniform {
+        if config.penalty_scale == Choice::Fixed(PenaltyScale::Count) {
             bail!("the theorem penalises all rows equally: leave --penalty-scale or --theory out");
         }
         if config.model == ModelKind::Learned {

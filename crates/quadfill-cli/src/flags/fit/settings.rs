@@ -18,7 +18,7 @@ pub(super) struct ChoiceFlags {
     pub(super) model: ModelFlags,
     /// Columns of the factors, or auto
     ///
-    /// By default auto: the path finds the rank, and --solver sdp keeps that of its solution, or at most R;
+    /// By default auto: the path and the sampler find the rank, and --solver sdp keeps that of its solution, or at most R;
     /// the other solvers and fits with --implicit use 10.
     #[arg(long, value_name = "R", value_parser = values::rank, allow_negative_numbers = true)]
     pub(super) rank: Option<Choice<usize>>,
@@ -38,7 +38,9 @@ pub(super) struct ChoiceFlags {
     #[arg(long, value_name = "X", value_parser = values::real, allow_negative_numbers = true)]
     penalty: Option<f64>,
     /// Whether rows are penalised equally or by their number of observations
-    #[arg(long, value_name = "HOW", value_enum, default_value = "uniform", hide_short_help = true)]
+    ///
+    /// By default equally, or where models are compared what predicts held-out data better.
+    #[arg(long, value_name = "HOW", value_enum, default_value = "auto", hide_short_help = true)]
     penalty_scale: Scale,
     /// Penalise rows longer than sqrt(ALPHA) with LAMBDA2 times the fourth power of the excess
     #[arg(
@@ -212,7 +214,11 @@ impl From<Centre> for Choice<bool> {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Scale {
+    /// Choose on held-out data where models are compared
+    Auto,
+    /// Equally
     Uniform,
+    /// By their number of observations
     Count,
 }
 
@@ -294,8 +300,9 @@ impl FitFlags {
             solver: self.solver()?,
             penalty: choice.penalty.into(),
             penalty_scale: match choice.penalty_scale {
-                Scale::Uniform => PenaltyScale::Uniform,
-                Scale::Count => PenaltyScale::Count,
+                Scale::Auto => Choice::Auto,
+                Scale::Uniform => Choice::Fixed(PenaltyScale::Uniform),
+                Scale::Count => Choice::Fixed(PenaltyScale::Count),
             },
             row_norm_penalty: row_norm_penalty
                 .map(|(alpha, weight)| RowNormPenalty::new(alpha, weight))

@@ -125,7 +125,7 @@ impl Hyperspectral {
             .with("validation_rmse", Some(tuned.validation_rmse).filter(|rmse| rmse.is_finite()))
             .with("solver", solver_name(tuned.config.solver))
             .with("penalty", model.summary().penalty)
-            .with("penalty_scale", scale_name(tuned.config.penalty_scale))
+            .with("penalty_scale", model.spec().penalty_scale.to_string())
             .with("biases", biases_name(model.spec().biases))
             .with("relative_gap", gap)
             .with("observations", sample.observations.len())
@@ -138,7 +138,7 @@ impl Hyperspectral {
         let config = FitConfig {
             rank: Rank::Fixed(row.count("rank")),
             biases: biases_named(row.text("biases")).into(),
-            penalty_scale: scale_named(row.text("penalty_scale")),
+            penalty_scale: Choice::Fixed(scale_named(row.text("penalty_scale"))),
             certify: false,
             ..config
         };
@@ -175,13 +175,6 @@ fn solver_name(solver: Solver) -> &'static str {
         Solver::Gibbs(_) => "gibbs",
         Solver::Als => "als",
         _ => "path",
-    }
-}
-
-fn scale_name(scale: PenaltyScale) -> &'static str {
-    match scale {
-        PenaltyScale::Uniform => "uniform",
-        PenaltyScale::Count => "count",
     }
 }
 

@@ -47,6 +47,6 @@ mod wishart;
 pub use chain::{Chain, SweepId, sweep};
 pub use prior::HyperPrior;
 pub(crate) use rows::move_to_mean;
-pub(super) use sampler::{SamplerState, mean_of, run, start};
+pub(super) use sampler::{SamplerState, mean_of, run, start, start_from};
 pub use settings::{NoisePrior, RowPriorKind, Sampling};
 pub(super) use settings::{check, check_size};

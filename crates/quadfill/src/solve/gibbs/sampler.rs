@@ -13,6 +13,7 @@ use crate::model::{Biases, ModelSpec, Parameters, Posterior, Predictor, UnknownL
 use crate::objective::Objective;
 use crate::solve::config::Solver;
 use crate::solve::events::{Stage, Status};
+use crate::solve::race::Method;
 use crate::solve::session::{FitSession, Iterate, Iteration};
 use crate::solve::start as starts;
 use crate::solve::state::{Descent, Finished, Next, Replace, State, Trace};
@@ -143,19 +144,27 @@ pub(in crate::solve) fn start<T: Real>(
     session: &FitSession<'_, T>,
     sampling: Sampling,
 ) -> SamplerState<Parameters<T>> {
+    let biases = session.config().biases.unwrap_or(Biases::Modes);
+    let spec = session.base.clone().with_biases(biases);
+    start_from(session, sampling, spec, Vec::new())
+}
+
+/// The same for a model of which there are chains already; further ones begin at random.
+pub(in crate::solve) fn start_from<T: Real>(
+    session: &FitSession<'_, T>,
+    sampling: Sampling,
+    spec: ModelSpec,
+    mut chains: Vec<(Parameters<T>, Chain)>,
+) -> SamplerState<Parameters<T>> {
     let config = session.config();
-    let spec = session.base.clone().with_biases(config.biases.unwrap_or(Biases::Modes));
     let hyper = HyperPrior::new(&session.problem.objective(&spec, 0.0));
-    let points = (0..sampling.chains as u64).map(|chain| {
-        let seed = config.seed.wrapping_add(chain << 32);
-        starts::random(&spec, session.problem.data(), seed)
-    });
-    let chains = points
-        .map(|point| {
-            let chain = Chain::new(&hyper, spec.group_count(), point.layout().row_unknowns());
-            (point, chain)
-        })
-        .collect();
+    chains.truncate(sampling.chains);
+    for number in chains.len()..sampling.chains {
+        let seed = config.seed.wrapping_add((number as u64) << 32);
+        let point = starts::random(&spec, session.problem.data(), seed);
+        let chain = Chain::new(&hyper, spec.group_count(), point.layout().row_unknowns());
+        chains.push((point, chain));
+    }
     let cells = session.tracked_cells();
     SamplerState {
         spec,
@@ -185,10 +194,14 @@ pub(in crate::solve) fn run<T: Real>(
         ));
     }
     let mut objective = session.problem.objective(&state.spec, 0.0);
+    let (prior, noise) = match session.race.as_ref().map(|race| race.winner().contender.method) {
+        Some(Method::Posterior { prior, noise }) => (prior, noise),
+        _ => (sampling.prior.unwrap_or_default(), sampling.noise),
+    };
     let sampler = Sampler {
         burn_in: sampling.burn_in,
         every: sampling.every(&state.spec, &session.problem.data().sizes()),
-        hyper: HyperPrior::new(&objective).with_priors(sampling.prior, sampling.noise),
+        hyper: HyperPrior::new(&objective).with_priors(prior, noise),
         seed: config.seed,
         cells: &cells,
     };
@@ -227,7 +240,8 @@ fn mean_of_draws<T: Real>(
     if let (Some(posterior), true) = (&mut finished.posterior, drawn > 0 && !cell_sums.is_empty()) {
         posterior.cell_means = Some(cell_sums.iter().map(|sum| sum / drawn as f64).collect());
     }
-    Finished { path: trace.path, ..finished }
+    let validation_rmse = session.race.as_ref().map(|race| race.held_out.rmse);
+    Finished { path: trace.path, validation_rmse, ..finished }
 }
 
 /// The model whose predictions are the means over draws.

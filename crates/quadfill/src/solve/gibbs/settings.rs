@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::model::{MAX_COLUMNS, ModelSpec};
 use crate::objective::PenaltyScale;
 use crate::solve::checked::bad;
-use crate::solve::config::FitConfig;
+use crate::solve::config::{Choice, FitConfig};
 
 /// The default minimum number of kept draws: enough for a mean and for intervals.
 const KEPT: usize = 50;
@@ -37,10 +37,12 @@ pub struct Sampling {
     pub thin: Option<usize>,
     /// The number of chains, each with its own random numbers and its own start.
     pub chains: usize,
-    /// The prior of rows.
+    /// The prior of rows, or `None` for the one that predicts held-out data best, or for independent entries
+    /// where the rank is given.
     #[serde(default)]
-    pub prior: RowPriorKind,
-    /// What is known about the noise beforehand, or `None` to learn it from the residuals alone.
+    pub prior: Option<RowPriorKind>,
+    /// What is known about the noise beforehand, or `None` to learn it from the residuals, and from held-out data
+    /// where the rank is chosen on them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub noise: Option<NoisePrior>,
 }
@@ -79,14 +81,7 @@ pub struct NoisePrior {
 
 impl Default for Sampling {
     fn default() -> Self {
-        Self {
-            burn_in: 100,
-            samples: 300,
-            thin: None,
-            chains: 1,
-            prior: RowPriorKind::Diagonal,
-            noise: None,
-        }
+        Self { burn_in: 100, samples: 300, thin: None, chains: 1, prior: None, noise: None }
     }
 }
 
@@ -97,6 +92,14 @@ impl Sampling {
         let most = (KEPT_NUMBERS / numbers.max(1)).max(KEPT).min(MAX_COLUMNS / spec.rank).max(1);
         let by_itself = self.samples.saturating_mul(self.chains).div_ceil(most);
         self.thin.unwrap_or(by_itself.clamp(1, self.samples.max(1)))
+    }
+
+    /// The largest rank of which so many draws can be kept.
+    pub(in crate::solve) fn max_rank(&self) -> usize {
+        match self.thin {
+            Some(thin) => MAX_COLUMNS / (self.samples / thin).saturating_mul(self.chains).max(1),
+            None => MAX_COLUMNS,
+        }
     }
 
     /// How many draws are kept in all.
@@ -110,7 +113,7 @@ pub(in crate::solve) fn check(config: &FitConfig, sampling: Sampling) -> Result<
     if !config.penalty.is_auto() {
         return bad("the solver gibbs also draws the penalties: leave `penalty` out");
     }
-    if config.penalty_scale != PenaltyScale::Uniform {
+    if config.penalty_scale == Choice::Fixed(PenaltyScale::Count) {
         return bad("the solver gibbs also draws the penalties: leave `penalty_scale` out");
     }
     if config.row_norm_penalty.is_some() || config.perturb {

@@ -57,17 +57,9 @@ impl Budget {
         sweep_cost(spec, self.modes * self.observations, self.rows)
     }
 
-    /// Whether so many sweeps over observed cells, as many others, and some of every row besides, are a small
-    /// part of the budget.
-    pub(super) fn allows_distilling(
-        &self,
-        spec: &ModelSpec,
-        sweeps: usize,
-        per_column: usize,
-        observed: usize,
-    ) -> bool {
-        let others = self.whole_rows * (per_column * spec.rank) as f64;
-        let visits = self.modes * (2.0 * self.whole.min(observed as f64) + others);
+    /// Whether so many sweeps over so many cells are a small part of the budget.
+    pub(super) fn allows_distilling(&self, spec: &ModelSpec, sweeps: usize, cells: f64) -> bool {
+        let visits = self.modes * cells;
         sweeps as f64 * sweep_cost(spec, visits, self.whole_rows) <= DISTILLING * self.race
     }
 

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::{Biases, ModelKind, ModelSpec};
+use crate::model::{Biases, ModelKind, ModelSpec, PenaltyScale};
 use crate::solve::gibbs::{NoisePrior, RowPriorKind};
 
 /// A model, and how it is fitted.
@@ -35,6 +35,9 @@ pub enum Method {
     Path {
         /// Whether rows are drawn to the centre of their factor matrix.
         centred: bool,
+        /// How the penalty is scaled for each row.
+        #[serde(default)]
+        penalty_scale: PenaltyScale,
     },
 }
 
@@ -42,15 +45,25 @@ impl Contender {
     /// Its model for data like those of `base`.
     pub(super) fn spec(&self, base: &ModelSpec) -> ModelSpec {
         let interaction = self.model.interaction(base.modes()).expect("contenders suit the data");
-        let centred = matches!(self.method, Method::Path { centred: true });
-        ModelSpec::new(interaction, base.modes(), self.rank)
-            .with_biases(self.biases)
-            .with_centre(centred)
+        let spec = ModelSpec::new(interaction, base.modes(), self.rank).with_biases(self.biases);
+        match self.method {
+            Method::Path { centred, penalty_scale } => {
+                spec.with_centre(centred).with_penalty_scale(penalty_scale)
+            }
+            Method::Posterior { .. } => spec,
+        }
     }
 
     /// Whether it is fitted by a path.
     pub fn is_path(&self) -> bool {
         matches!(self.method, Method::Path { .. })
+    }
+
+    /// For a path whose penalties are scaled: the same with equal ones.
+    pub(super) fn with_equal_penalties(&self) -> Option<Self> {
+        let Method::Path { centred, penalty_scale } = self.method else { return None };
+        let method = Method::Path { centred, penalty_scale: PenaltyScale::Uniform };
+        (penalty_scale != PenaltyScale::Uniform).then(|| Self { method, ..self.clone() })
     }
 
     /// Whether it is the same but for the error that the prior of the noise knows.
@@ -77,8 +90,13 @@ impl fmt::Display for Contender {
         };
         write!(f, "{} of rank {}, {biases}", self.model, self.rank)?;
         match self.method {
-            Method::Path { centred: false } => write!(f, ", path"),
-            Method::Path { centred: true } => write!(f, ", centred path"),
+            Method::Path { centred, penalty_scale } => {
+                f.write_str(if centred { ", centred path" } else { ", path" })?;
+                match penalty_scale {
+                    PenaltyScale::Uniform => Ok(()),
+                    PenaltyScale::Count => f.write_str(", penalty scaled by counts"),
+                }
+            }
             Method::Posterior { prior, noise } => {
                 f.write_str(match prior {
                     RowPriorKind::Diagonal => ", independent columns",

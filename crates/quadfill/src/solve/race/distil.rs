@@ -2,13 +2,14 @@
 //!
 //! The mean of `S` draws of rank `R` is a model of the same kind with `S R` columns, most of which say the
 //! same. Few columns say nearly all of it: rows of rank `R`, `2 R` or `4 R` are fitted by alternating least
-//! squares to the mean's own predictions. How many are enough shows on cells that were not fitted, half of them
-//! not observed either, which is where draws differ most: there predictions must be so close to the mean's that,
-//! beside the held-out error, the difference does not count. Where `4 R` columns are not enough, they are taken all the same if they are
-//! closer to the mean of all draws than the mean of those draws that were kept is.
+//! squares to the mean's own predictions. How many are enough shows on all cells, or where those are too many on
+//! some that were not fitted, half of them not observed either, which is where draws differ most: there
+//! predictions must be so close to the mean's that, beside the held-out error, the difference does not count.
+//! Where `4 R` columns are not enough, they are taken all the same if they are closer to the mean of all draws
+//! than the mean of those draws that were kept is.
 
 use super::budget::Budget;
-use super::mean_cells::{MeanCells, MeanSums, OBSERVED, PER_COLUMN};
+use super::mean_cells::{MeanCells, MeanSums};
 use crate::model::{Biases, Draw, GroupPrior, ModelSpec, Parameters, Posterior};
 use crate::objective::{Objective, PenaltyScale};
 use crate::observations::{Labels, Mode, Observations, OnDuplicate};
@@ -30,13 +31,18 @@ const SWEEPS: usize = 12;
 const RIDGE: f64 = 1e-3;
 
 /// To how many draws' columns a mean can be distilled within the budget.
-pub(super) fn affordable_widths(budget: &Budget, spec: &ModelSpec) -> Vec<usize> {
+pub(super) fn affordable_widths<T: Real>(
+    budget: &Budget,
+    spec: &ModelSpec,
+    data: Selection<'_, T>,
+) -> Vec<usize> {
     WIDTHS
         .into_iter()
         .filter(|&width| spec.rank * width <= MAX_RANK)
         .filter(|&width| {
             let small = spec.clone().with_rank(spec.rank * width);
-            budget.allows_distilling(&small, SWEEPS, PER_COLUMN, OBSERVED)
+            let cells = MeanCells::count(data, small.rank);
+            budget.allows_distilling(&small, SWEEPS, cells)
         })
         .collect()
 }

@@ -12,30 +12,46 @@ use crate::views::Selection;
 use quadfill_kernels::{Real, streams};
 
 /// At most so many observed cells are fitted, and as many that are not.
-pub(super) const OBSERVED: usize = 200_000;
+const OBSERVED: usize = 200_000;
 /// The fewest cells of a row, for each of a draw's columns, and the weight of those that only serve for that: they
 /// are unlike the data, and predictions for them are large.
-pub(super) const PER_COLUMN: usize = 3;
+const PER_COLUMN: usize = 3;
 const LITTLE: f64 = 0.3;
+/// All cells are fitted where there are no more of them than this for an observation, and no more than twice
+/// [`OBSERVED`].
+const PER_OBSERVATION: usize = 12;
 /// The share of cells that are not fitted.
 const COMPARED: f64 = 0.1;
 const STREAM: u64 = 0x64_6973_7469_6c01;
 
 /// The cells, by mode: observed ones and others like them, then some of rows that have few, so that no row is
-/// left undetermined, and last those that are not fitted, on which predictions are compared.
+/// left undetermined, and last those that are not fitted, on which predictions are compared. Of a small tensor
+/// all cells are fitted, and compared.
 pub(super) struct MeanCells {
     columns: Vec<Vec<u32>>,
-    /// Where the second and the third part begin.
+    /// Where the second part begins, where it ends, and where what is compared begins.
     like_data: usize,
     fitted: usize,
+    compared: usize,
+}
+
+/// The number of all cells of a tensor so small that all of them are fitted.
+fn all_cells(sizes: &[usize], observations: usize) -> Option<usize> {
+    let most = (2 * OBSERVED).min(PER_OBSERVATION.saturating_mul(observations));
+    let count = sizes.iter().try_fold(1usize, |count, &size| count.checked_mul(size))?;
+    (count <= most).then_some(count)
 }
 
 impl MeanCells {
     /// Cells for the mean of draws of this rank.
     pub(super) fn new<T: Real>(data: Selection<'_, T>, rank: usize, seed: u64) -> Self {
         let sizes = data.sizes();
+        if let Some(count) = all_cells(&sizes, data.len()) {
+            return Self::all(&sizes, count);
+        }
         let rng = &mut streams::stream(seed, STREAM, 0);
-        let mut cells = Self { columns: vec![Vec::new(); sizes.len()], like_data: 0, fitted: 0 };
+        let columns = vec![Vec::new(); sizes.len()];
+        let mut cells = Self { columns, like_data: 0, fitted: 0, compared: 0 };
         let share = (OBSERVED as f64 / data.len() as f64).min(1.0);
         let mut compared: Vec<Vec<u32>> = Vec::new();
         data.for_each(|cell, _, _| {
@@ -82,7 +98,7 @@ impl MeanCells {
                 }
             }
         }
-        cells.fitted = cells.len();
+        (cells.fitted, cells.compared) = (cells.len(), cells.len());
         // In an order that does not depend on the table's.
         let mut unobserved: Vec<Vec<u32>> = unobserved.into_iter().collect();
         unobserved.sort_unstable();
@@ -91,6 +107,23 @@ impl MeanCells {
             cells.push(cell);
         }
         cells
+    }
+
+    /// About how many are fitted for the mean of draws of this rank.
+    pub(super) fn count<T: Real>(data: Selection<'_, T>, rank: usize) -> f64 {
+        let sizes = data.sizes();
+        let rows: usize = sizes.iter().sum();
+        let some = || 2 * data.len().min(OBSERVED) + rows * PER_COLUMN * rank;
+        all_cells(&sizes, data.len()).unwrap_or_else(some) as f64
+    }
+
+    fn all(sizes: &[usize], count: usize) -> Self {
+        let mut each = count;
+        let columns = sizes.iter().map(|&size| {
+            each /= size;
+            (0..count).map(|at| (at / each % size) as u32).collect()
+        });
+        Self { columns: columns.collect(), like_data: count, fitted: count, compared: 0 }
     }
 
     fn push(&mut self, cell: &[u32]) {
@@ -113,8 +146,8 @@ impl MeanCells {
         (0..self.fitted).map(|at| if at < self.like_data { 1.0 } else { LITTLE }).collect()
     }
 
-    /// The root mean square of what the predictions of a model differ by from those of the mean, on cells that
-    /// are not fitted, half of them observed.
+    /// The root mean square of what the predictions of a model differ by from those of the mean: on all cells, or
+    /// on some that are not fitted, half of them observed.
     pub(super) fn difference<T: Real>(
         &self,
         sums: &MeanSums,
@@ -122,9 +155,9 @@ impl MeanCells {
         parameters: &Parameters<T>,
     ) -> f64 {
         let compared: Vec<&[u32]> =
-            self.columns.iter().map(|column| &column[self.fitted..]).collect();
+            self.columns.iter().map(|column| &column[self.compared..]).collect();
         let predictions = Predictor::new(spec, parameters).cells(&compared);
-        let of_mean = sums.predictions[self.fitted..].iter().map(|sum| sum / sums.draws as f64);
+        let of_mean = sums.predictions[self.compared..].iter().map(|sum| sum / sums.draws as f64);
         let squares: f64 = predictions.iter().zip(of_mean).map(|(x, y)| (x - y).powi(2)).sum();
         (squares / predictions.len().max(1) as f64).sqrt()
     }

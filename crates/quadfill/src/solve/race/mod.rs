@@ -10,6 +10,7 @@
 //! ```text
 //! arena.rs       the folds: what is learned from, what is chosen on, what the told error comes from
 //! contender.rs   what can be chosen
+//! field.rs       who takes part, and what the leader can be changed to
 //! budget.rs      what a heat costs, and how much may be spent
 //! propose.rs     which heat is next, given the results so far
 //! heat.rs        one heat: chains on every fold, and their held-out errors
@@ -24,6 +25,7 @@ mod arena;
 mod budget;
 mod contender;
 mod distil;
+mod field;
 mod heat;
 mod mean_cells;
 mod path_heat;
@@ -41,7 +43,8 @@ pub use contender::{Contender, Method};
 pub(super) use posterior::{PosteriorRun, run as run_posterior};
 pub use report::{Baselines, Heat, HeldOutError, RaceReport};
 
-use super::gibbs::Chain;
+use super::config::Solver;
+use super::gibbs::{Chain, start_from};
 use super::session::FitSession;
 use super::state::{Finished, HoldOutSearch, Next, Replace, State};
 use crate::error::Result;
@@ -106,6 +109,12 @@ pub(super) fn run<T: Real>(
         session.base = winner.spec.clone().with_rank(session.base.rank).with_biases(Biases::None);
         session.race = Some(RaceReport::new(session, &arena, &race.heats));
         return ControlFlow::Continue(State::HoldOut(HoldOutSearch::default()));
+    }
+    if let Solver::Gibbs(sampling) = session.config().solver {
+        session.race = Some(RaceReport::new(session, &arena, &race.heats));
+        let spec = winner.spec.clone();
+        let chains = race.leader.into_iter().flatten().collect();
+        return ControlFlow::Continue(State::Sample(start_from(session, sampling, spec, chains)));
     }
     ControlFlow::Continue(State::Posterior(posterior::start(session, &arena, &budget, race)))
 }

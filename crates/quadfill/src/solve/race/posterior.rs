@@ -92,7 +92,7 @@ pub(super) fn start<T: Real>(
     let widths = if session.config().keep_draws {
         Vec::new()
     } else {
-        distil::affordable_widths(budget, &winner.spec)
+        distil::affordable_widths(budget, &winner.spec, session.problem.data())
     };
     PosteriorRun {
         report,
