@@ -72,7 +72,7 @@ pub(super) fn table(race: &RaceReport) -> Lines {
     let mut lines = Lines::default();
     lines.add("held-out rmse", "behind  sweeps  contender");
     for (at, heat) in race.heats.iter().enumerate() {
-        let sweeps = heat.chains.max(1) * (heat.burn_in + heat.draws);
+        let sweeps = heat.sweeps();
         let mark = if at == race.chosen { "  <- chosen" } else { "" };
         let behind = format!("{:+.1} %", behind(heat, race.winner()));
         lines.add(

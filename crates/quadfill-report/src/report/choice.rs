@@ -42,11 +42,6 @@ pub(super) fn comparison(race: &RaceReport) -> String {
     )
 }
 
-/// The number of sweeps that a heat took on every fold.
-fn sweeps(heat: &Heat) -> usize {
-    heat.chains * (heat.burn_in + heat.draws)
-}
-
 /// How far a heat is behind the chosen one, in per cent.
 fn behind(race: &RaceReport, heat: &Heat) -> f64 {
     100.0 * (heat.error / race.winner().error - 1.0)
@@ -60,7 +55,7 @@ fn reason(race: &RaceReport, model: &Model) -> String {
         folds => format!(", averaged over {folds} hold-outs"),
     };
     let rivals = race.heats.iter().enumerate().filter(|&(at, heat)| {
-        at != race.chosen && sweeps(heat) == sweeps(winner) && heat.contender != winner.contender
+        at != race.chosen && heat.sweeps() == winner.sweeps() && heat.contender != winner.contender
     });
     let lead = match rivals.min_by(|x, y| x.1.error.total_cmp(&y.1.error)) {
         Some((at, heat)) => {
@@ -101,12 +96,14 @@ fn table(race: &RaceReport) -> Block {
             let behind = if at == race.chosen {
                 "chosen".to_owned()
             } else {
-                format!("{:+.1} %", behind(race, heat)).replace('-', "\u{2212}")
+                // Adding zero turns what rounds to minus zero into zero.
+                let behind = (10.0 * behind(race, heat)).round() / 10.0 + 0.0;
+                format!("{behind:+.1} %").replace('-', "\u{2212}")
             };
             vec![
                 (at + 1).to_string(),
                 heat.contender.to_string(),
-                sweeps(heat).to_string(),
+                heat.sweeps().to_string(),
                 fixed(heat.error, decimals),
                 behind,
             ]
@@ -130,7 +127,7 @@ fn baselines(race: &RaceReport) -> (Vec<(f64, String)>, Vec<(f64, String)>) {
 }
 
 fn chart(race: &RaceReport) -> LineChart {
-    let longest = race.heats.iter().map(sweeps).max().unwrap_or(0);
+    let longest = race.heats.iter().map(Heat::sweeps).max().unwrap_or(0);
     let series = |name: &str, colour, belongs: &dyn Fn(usize, &Heat) -> bool| Series {
         name: name.to_owned(),
         points: race
@@ -147,7 +144,7 @@ fn chart(race: &RaceReport) -> LineChart {
                     at + 1,
                     heat.contender,
                     short_number(heat.error),
-                    sweeps(heat)
+                    heat.sweeps()
                 ),
             })
             .collect(),
@@ -156,8 +153,8 @@ fn chart(race: &RaceReport) -> LineChart {
     };
     let is_chosen = |at: usize| at == race.chosen;
     let all = [
-        series("short heats", 7, &|at, heat| !is_chosen(at) && sweeps(heat) < longest),
-        series("long heats", 0, &|at, heat| !is_chosen(at) && sweeps(heat) >= longest),
+        series("short heats", 7, &|at, heat| !is_chosen(at) && heat.sweeps() < longest),
+        series("long heats", 0, &|at, heat| !is_chosen(at) && heat.sweeps() >= longest),
         series("chosen", 1, &|at, _| is_chosen(at)),
     ];
     let (fitting, _) = baselines(race);

@@ -17,6 +17,8 @@ const PILOT: (usize, usize) = (15, 25);
 const CLOSE: f64 = 1.1;
 /// What is changed about the leader must lower the error by more than chance does.
 const MARGIN: f64 = 0.9985;
+/// A path must win by more: its error is the smallest of many points on the way.
+const MARGIN_OF_PATHS: f64 = 0.99;
 /// About so many longer heats are affordable; their length is chosen for that.
 const LONG_HEATS: f64 = 12.0;
 /// The fewest and the most sweeps of a longer heat, in all its chains.
@@ -56,7 +58,10 @@ pub(super) fn leader_position(heats: &[Heat]) -> Option<usize> {
     let only_pilots = heats.iter().all(|heat| heat.is_pilot);
     let finals = heats.iter().enumerate().filter(|(_, heat)| only_pilots || !heat.is_pilot);
     finals
-        .reduce(|best, next| if next.1.error < MARGIN * best.1.error { next } else { best })
+        .reduce(|best, next| {
+            let margin = if next.1.contender.is_path() { MARGIN_OF_PATHS } else { MARGIN };
+            if next.1.error < margin * best.1.error { next } else { best }
+        })
         .map(|(at, _)| at)
 }
 

@@ -35,6 +35,13 @@ pub struct Heat {
     pub operations: f64,
 }
 
+impl Heat {
+    /// The sweeps on every fold, of all chains.
+    pub fn sweeps(&self) -> usize {
+        self.chains.max(1) * (self.burn_in + self.draws)
+    }
+}
+
 /// A held-out error with its standard error.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct HeldOutError {
