@@ -1,7 +1,10 @@
 //! Tables in memory, column by column, such as the frames of other languages.
 
+use std::ops::Range;
+
 use quadfill::observations::Source;
 use quadfill::{Mode, Observations};
+use rayon::prelude::*;
 
 use crate::chunk::{Chunk, Unreadable};
 use crate::column_roles::ColumnRoles;
@@ -9,11 +12,13 @@ use crate::error::{ReadError, Result};
 use crate::fields::{FieldSource, TakeFields, observe, pieces_for_modes};
 use crate::options::ReadOptions;
 use crate::query::{QueryValues, Wanted};
-use crate::query_lookup::look_up;
+use crate::query_lookup::{LabelFinder, look_up};
 use crate::table::{ModePlan, assemble, row_positions};
 
 /// How many rows one thread takes at a time.
 const PIECE: usize = 1 << 18;
+/// How many rows are answered at a time.
+const BLOCK: usize = 1 << 12;
 
 /// One column of a [`Frame`].
 pub struct FrameColumn<'a> {
@@ -131,6 +136,98 @@ impl<'a> Frame<'a> {
         look_up(self, &options, &Wanted { modes, values, value_name })
     }
 
+    /// One answer for each row, block by block in parallel: `answer` gets one column of label indices per mode
+    /// ([`UNKNOWN`](crate::UNKNOWN) where the model does not know a label), while they are in the cache, and the
+    /// answers to be written.
+    ///
+    /// ```
+    /// use quadfill::{Labels, Mode, observations::Source};
+    /// use quadfill_io::{Chunk, Frame, FrameColumn, ReadOptions};
+    /// let columns = vec![FrameColumn::new(Chunk::I32(&[7, 9, 8])), FrameColumn::new(Chunk::U8(&[0, 1, 2]))];
+    /// let names = ["user", "film"].map(String::from).to_vec();
+    /// let frame = Frame::new("rows", Some(names), columns)?;
+    /// let modes = [
+    ///     Mode::new("film", Labels::range(3)),
+    ///     Mode::new("user", Labels::from_integers(vec![7, 8])),
+    /// ];
+    /// let source = Source { value: "stars".to_owned(), positions: None };
+    /// let sums = frame.answer_rows(&ReadOptions::default(), &modes, &source, |columns, sums| {
+    ///     for (row, sum) in sums.iter_mut().enumerate() {
+    ///         *sum = columns.iter().map(|column| u64::from(column[row])).sum();
+    ///     }
+    /// })?;
+    /// assert_eq!(sums, [0, 1 + u64::from(u32::MAX), 3]);
+    /// # Ok::<(), quadfill_io::ReadError>(())
+    /// ```
+    pub fn answer_rows<V: Copy + Default + Send>(
+        &self,
+        options: &ReadOptions,
+        modes: &[Mode],
+        source: &Source,
+        answer: impl Fn(&[&[u32]], &mut [V]) + Sync,
+    ) -> Result<Vec<V>> {
+        let options = options.with_positions_of(source);
+        let wanted = Wanted { modes, values: QueryValues::Ignored, value_name: None };
+        let (finders, _) = LabelFinder::for_modes(self, &options, &wanted)?;
+        let mut answers = vec![V::default(); self.rows];
+        let blocks = answers.par_chunks_mut(BLOCK).enumerate();
+        let done: Vec<Result<()>> = blocks
+            .map_init(
+                || vec![Vec::with_capacity(BLOCK); modes.len()],
+                |found, (block, answers)| {
+                    let rows = block * BLOCK..block * BLOCK + answers.len();
+                    for (finder, found) in finders.iter().zip(found.iter_mut()) {
+                        found.clear();
+                        self.read_rows(finder.column, rows.clone(), &mut |fields, row| {
+                            finder.push(self, fields, row, found)
+                        })?;
+                    }
+                    let columns: Vec<&[u32]> = found.iter().map(Vec::as_slice).collect();
+                    answer(&columns, answers);
+                    Ok(())
+                },
+            )
+            .collect();
+        done.into_iter().collect::<Result<()>>()?;
+        Ok(answers)
+    }
+
+    /// Hands some rows of a column to `take`.
+    fn read_rows(
+        &self,
+        column: usize,
+        rows: Range<usize>,
+        take: &mut TakeFields<'_>,
+    ) -> Result<()> {
+        let FrameColumn { chunks, first_null, .. } = &self.columns[column];
+        let null = first_null.filter(|&null| null < rows.end);
+        // What comes before says what the column is.
+        let end = null.unwrap_or(rows.end);
+        let mut start = 0;
+        for chunk in chunks {
+            let after = start + chunk.len();
+            let mut row = rows.start.max(start);
+            if row < end.min(after) {
+                chunk
+                    .each(row - start..end.min(after) - start, &mut |fields| {
+                        take(fields, row)?;
+                        row += fields.len();
+                        Ok(())
+                    })
+                    .map_err(|what| self.unreadable(column, what))?;
+            }
+            start = after;
+        }
+        match null {
+            None => Ok(()),
+            Some(null) => Err(ReadError::Null {
+                file: self.name.clone(),
+                row: null + 1,
+                column: self.column_name(column),
+            }),
+        }
+    }
+
     fn unreadable(&self, column: usize, what: Unreadable) -> ReadError {
         let kind = match what {
             Unreadable::Refused(error) => return error,
@@ -178,34 +275,7 @@ impl FieldSource for Frame<'_> {
         wanted: usize,
         take: &mut TakeFields<'_>,
     ) -> Result<()> {
-        let FrameColumn { chunks, first_null, .. } = &self.columns[column];
         let first = piece * PIECE;
-        let end = first + self.rows(piece).min(wanted);
-        let null = first_null.filter(|&null| null < end);
-        // What comes before says what the column is.
-        let end = null.unwrap_or(end);
-        let mut start = 0;
-        for chunk in chunks {
-            let after = start + chunk.len();
-            let mut row = first.max(start);
-            if row < end.min(after) {
-                chunk
-                    .each(row - start..end.min(after) - start, &mut |fields| {
-                        take(fields, row)?;
-                        row += fields.len();
-                        Ok(())
-                    })
-                    .map_err(|what| self.unreadable(column, what))?;
-            }
-            start = after;
-        }
-        match null {
-            None => Ok(()),
-            Some(null) => Err(ReadError::Null {
-                file: self.name.clone(),
-                row: null + 1,
-                column: self.column_name(column),
-            }),
-        }
+        self.read_rows(column, first..first + self.rows(piece).min(wanted), take)
     }
 }

@@ -136,6 +136,55 @@ pub(crate) fn look_up_columns(
     Ok(Query { rows: QueryRows::Columns { names, columns }, indices, values })
 }
 
+/// A column whose fields are looked up among the labels of a mode.
+pub(crate) struct LabelFinder<'a> {
+    pub(crate) column: usize,
+    lookup: LabelLookup<'a>,
+    bins: Option<&'a Binning>,
+}
+
+impl<'a> LabelFinder<'a> {
+    /// One for each mode, and the column of values if it is wanted.
+    pub(crate) fn for_modes<S: FieldSource>(
+        source: &S,
+        options: &ReadOptions,
+        wanted: &Wanted<'a>,
+    ) -> Result<(Vec<Self>, Option<usize>)> {
+        let file = source.file();
+        let about = Columns { file, names: source.names(), count: source.column_count() };
+        let FoundColumns { modes, value, .. } = wanted.columns(about, options)?;
+        if (0..source.pieces()).all(|piece| source.rows(piece) == 0) {
+            return Err(ReadError::Empty { file: file.to_owned() });
+        }
+        let finders = modes.iter().zip(wanted.modes).map(|(&column, mode)| {
+            let Mode { labels, bins, .. } = mode;
+            Self { column, lookup: labels.lookup(), bins: bins.as_ref() }
+        });
+        Ok((finders.collect(), value))
+    }
+
+    /// Appends the label indices of fields, the first of which is in `row`.
+    pub(crate) fn push<S: FieldSource>(
+        &self,
+        source: &S,
+        fields: Fields<'_>,
+        row: usize,
+        found: &mut Vec<u32>,
+    ) -> Result<()> {
+        if let Some(binning) = self.bins {
+            let labels = self.lookup.labels();
+            return each_time(source, self.column, fields, row, binning.unit, |time| {
+                found.push(find_time(labels, Some(binning), time).unwrap_or(UNKNOWN));
+                Ok(())
+            });
+        }
+        match push_found(&self.lookup, fields, found) {
+            None => Ok(()),
+            Some((position, label)) => Err(not_a_label(source, self.column, row + position, label)),
+        }
+    }
+}
+
 /// One column of label indices per mode, and the values if they are wanted.
 pub(crate) type Found = (Vec<Vec<u32>>, Option<Vec<f64>>);
 
@@ -145,24 +194,10 @@ pub(crate) fn look_up<S: FieldSource>(
     options: &ReadOptions,
     wanted: &Wanted<'_>,
 ) -> Result<Found> {
-    let file = source.file();
-    let about = Columns { file, names: source.names(), count: source.column_count() };
-    let FoundColumns { modes, value, .. } = wanted.columns(about, options)?;
-    if (0..source.pieces()).all(|piece| source.rows(piece) == 0) {
-        return Err(ReadError::Empty { file: file.to_owned() });
-    }
-    let indices = modes.iter().enumerate().map(|(mode, &column)| {
-        let Mode { labels, bins, .. } = &wanted.modes[mode];
-        let lookup = labels.lookup();
-        in_pieces(source, column, |fields, row, found: &mut Vec<u32>| match bins {
-            Some(binning) => each_time(source, column, fields, row, binning.unit, |time| {
-                found.push(find_time(labels, Some(binning), time).unwrap_or(UNKNOWN));
-                Ok(())
-            }),
-            None => match push_found(&lookup, fields, found) {
-                None => Ok(()),
-                Some((position, label)) => Err(not_a_label(source, column, row + position, label)),
-            },
+    let (finders, value) = LabelFinder::for_modes(source, options, wanted)?;
+    let indices = finders.iter().map(|finder| {
+        in_pieces(source, finder.column, |fields, row, found: &mut Vec<u32>| {
+            finder.push(source, fields, row, found)
         })
     });
     let indices = indices.collect::<Result<_>>()?;
@@ -204,9 +239,7 @@ fn push_found(
 ) -> Option<(usize, f64)> {
     let known = |index: Option<u32>| index.unwrap_or(UNKNOWN);
     match fields {
-        Fields::Integers(fields) => {
-            found.extend(fields.iter().map(|&field| known(lookup.find_integer(field))));
-        }
+        Fields::Integers(fields) => lookup.find_integers(fields, UNKNOWN, found),
         Fields::Reals(fields) => {
             if let Some(position) = fields.iter().position(|field| !field.is_finite()) {
                 return Some((position, fields[position]));

@@ -2,7 +2,7 @@
 //!
 //! This crate contains the performance-critical code and all `unsafe` code of the project: the
 //! contributions of observations to the equations of a row ([`cells`]), the scores of all rows for
-//! a query ([`scan`]), small linear systems ([`cholesky`]), dense and iterative eigenproblems
+//! a query ([`scan`]), predictions for cells ([`predict`]), small linear systems ([`cholesky`]), dense and iterative eigenproblems
 //! ([`dense`], [`lanczos`]), sums in a fixed order ([`sum`]) and seeded random streams
 //! ([`streams`]).
 //!
@@ -23,6 +23,7 @@ mod isa;
 pub mod lanczos;
 pub mod mapped;
 pub mod peak;
+pub mod predict;
 mod products;
 mod real;
 pub mod scan;

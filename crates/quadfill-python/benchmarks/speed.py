@@ -21,7 +21,7 @@ import numpy as np
 
 import quadfill
 
-SIZES = (70_000, 10_000, 1_000)
+SIZES = (71_567, 10_681, 37)
 SETTINGS = {"model": "pairwise", "rank": 10, "solver": "als", "penalty": 1e-3, "sweeps": 5, "precision": "f32"}
 FLAGS = "--model pairwise --rank 10 --solver als --penalty 1e-3 --sweeps 5 --precision f32".split()
 

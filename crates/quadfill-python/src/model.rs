@@ -180,13 +180,7 @@ impl Model {
         reading: &Bound<'py, PyDict>,
         n_jobs: Option<i64>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let source = RowSource::new(rows, reading, n_jobs)?;
-        let (columns, _) = source.look_up(&self.inner, self.inner.modes(), QueryValues::Ignored)?;
-        let pool = pool(n_jobs)?;
-        let predictions = py.detach(|| {
-            let columns: Vec<&[u32]> = columns.iter().map(Vec::as_slice).collect();
-            pool.install(|| self.inner.predict_cells(&columns))
-        });
+        let predictions = RowSource::new(rows, reading, n_jobs)?.predict(&self.inner)?;
         Ok(predictions.into_pyarray(py))
     }
 

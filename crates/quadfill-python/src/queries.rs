@@ -89,6 +89,22 @@ impl<'a, 'py> RowSource<'a, 'py> {
         }
     }
 
+    /// The predictions for the rows.
+    pub(crate) fn predict(&self, model: &Model) -> PyResult<Vec<f64>> {
+        let (options, pool) = (&self.options, pool(self.n_jobs)?);
+        if let Rows::Columns(columns) = &self.rows {
+            let predict = |cells: &[&[u32]], out: &mut [f64]| model.predict_into(cells, out);
+            return columns.with_frame(self.py, |frame| {
+                pool.install(|| frame.answer_rows(options, model.modes(), model.source(), predict))
+            });
+        }
+        let (cells, _) = self.look_up(model, model.modes(), QueryValues::Ignored)?;
+        Ok(self.py.detach(|| {
+            let cells: Vec<&[u32]> = cells.iter().map(Vec::as_slice).collect();
+            pool.install(|| model.predict_cells(&cells))
+        }))
+    }
+
     /// Bins of other data stand for other times.
     fn check_bins(&self, modes: &[Mode], data: &Observations) -> PyResult<()> {
         let other = modes.iter().zip(data.modes()).find(|(own, mode)| own.bins != mode.bins);

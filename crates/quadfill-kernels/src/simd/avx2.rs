@@ -1,12 +1,12 @@
 //! AVX2 vectors.
 
 use std::arch::x86_64::{
-    __m256, __m256d, _CMP_GT_OQ, _mm_add_ps, _mm_storeu_ps, _mm256_add_pd, _mm256_add_ps,
-    _mm256_castps256_ps128, _mm256_cmp_pd, _mm256_cmp_ps, _mm256_extractf128_ps, _mm256_fmadd_pd,
-    _mm256_fmadd_ps, _mm256_fnmadd_pd, _mm256_fnmadd_ps, _mm256_hadd_pd, _mm256_hadd_ps,
-    _mm256_loadu_pd, _mm256_loadu_ps, _mm256_movemask_pd, _mm256_movemask_ps, _mm256_mul_pd,
-    _mm256_mul_ps, _mm256_permute2f128_pd, _mm256_set1_pd, _mm256_set1_ps, _mm256_storeu_pd,
-    _mm256_storeu_ps,
+    __m256, __m256d, _CMP_GT_OQ, _mm_add_ps, _mm_loadu_ps, _mm_storeu_ps, _mm256_add_pd,
+    _mm256_add_ps, _mm256_castps256_ps128, _mm256_cmp_pd, _mm256_cmp_ps, _mm256_cvtps_pd,
+    _mm256_extractf128_ps, _mm256_fmadd_pd, _mm256_fmadd_ps, _mm256_fnmadd_pd, _mm256_fnmadd_ps,
+    _mm256_hadd_pd, _mm256_hadd_ps, _mm256_loadu_pd, _mm256_loadu_ps, _mm256_movemask_pd,
+    _mm256_movemask_ps, _mm256_mul_pd, _mm256_mul_ps, _mm256_permute2f128_pd, _mm256_set1_pd,
+    _mm256_set1_ps, _mm256_storeu_pd, _mm256_storeu_ps,
 };
 
 use super::{Simd, Task};
@@ -27,7 +27,7 @@ impl Avx2 {
 }
 
 macro_rules! registers {
-    ($t:ty, $vector:ty, $lanes:literal, $splat:ident, $load:ident, $store:ident, $add:ident, $mul:ident,
+    ($t:ty, $vector:ty, $lanes:literal, $splat:ident, $load:ident, $load_f32:ident, $store:ident, $add:ident, $mul:ident,
      $mul_add:ident, $sub_mul:ident, $sum_each:ident, $any_above:ident) => {
         impl Simd<$t> for Avx2 {
             type Vector = $vector;
@@ -43,6 +43,11 @@ macro_rules! registers {
             unsafe fn load(self, from: *const $t) -> Self::Vector {
                 // SAFETY: as above, and guaranteed by the caller.
                 unsafe { $load(from) }
+            }
+            #[inline(always)]
+            unsafe fn load_f32(self, from: *const f32) -> Self::Vector {
+                // SAFETY: as above, and guaranteed by the caller.
+                unsafe { $load_f32(from) }
             }
             #[inline(always)]
             unsafe fn store(self, to: *mut $t, v: Self::Vector) {
@@ -102,6 +107,7 @@ registers!(
     8,
     _mm256_set1_ps,
     _mm256_loadu_ps,
+    _mm256_loadu_ps,
     _mm256_storeu_ps,
     _mm256_add_ps,
     _mm256_mul_ps,
@@ -116,6 +122,7 @@ registers!(
     4,
     _mm256_set1_pd,
     _mm256_loadu_pd,
+    load_wide,
     _mm256_storeu_pd,
     _mm256_add_pd,
     _mm256_mul_pd,
@@ -158,4 +165,13 @@ fn any_above_f32(v: __m256, threshold: __m256) -> bool {
 #[target_feature(enable = "avx2,fma")]
 fn any_above_f64(v: __m256d, threshold: __m256d) -> bool {
     _mm256_movemask_pd(_mm256_cmp_pd::<_CMP_GT_OQ>(v, threshold)) != 0
+}
+
+/// # Safety
+/// `from` is valid for reading as many entries as the vector has.
+#[inline]
+#[target_feature(enable = "avx2,fma")]
+unsafe fn load_wide(from: *const f32) -> __m256d {
+    // SAFETY: guaranteed by the caller.
+    _mm256_cvtps_pd(unsafe { _mm_loadu_ps(from) })
 }

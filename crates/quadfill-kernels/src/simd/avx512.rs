@@ -2,11 +2,11 @@
 
 use std::arch::x86_64::{
     __m256, __m256d, __m512, __m512d, _CMP_GT_OQ, _mm256_add_pd, _mm256_add_ps, _mm256_castpd_ps,
-    _mm512_add_pd, _mm512_add_ps, _mm512_castpd512_pd256, _mm512_castps_pd, _mm512_castps512_ps256,
-    _mm512_cmp_pd_mask, _mm512_cmp_ps_mask, _mm512_extractf64x4_pd, _mm512_fmadd_pd,
-    _mm512_fmadd_ps, _mm512_fnmadd_pd, _mm512_fnmadd_ps, _mm512_loadu_pd, _mm512_loadu_ps,
-    _mm512_mul_pd, _mm512_mul_ps, _mm512_set1_pd, _mm512_set1_ps, _mm512_storeu_pd,
-    _mm512_storeu_ps,
+    _mm256_loadu_ps, _mm512_add_pd, _mm512_add_ps, _mm512_castpd512_pd256, _mm512_castps_pd,
+    _mm512_castps512_ps256, _mm512_cmp_pd_mask, _mm512_cmp_ps_mask, _mm512_cvtps_pd,
+    _mm512_extractf64x4_pd, _mm512_fmadd_pd, _mm512_fmadd_ps, _mm512_fnmadd_pd, _mm512_fnmadd_ps,
+    _mm512_loadu_pd, _mm512_loadu_ps, _mm512_mul_pd, _mm512_mul_ps, _mm512_set1_pd, _mm512_set1_ps,
+    _mm512_storeu_pd, _mm512_storeu_ps,
 };
 
 use super::{Simd, Task, avx2};
@@ -27,7 +27,7 @@ impl Avx512 {
 }
 
 macro_rules! registers {
-    ($t:ty, $vector:ty, $lanes:literal, $splat:ident, $load:ident, $store:ident, $add:ident, $mul:ident,
+    ($t:ty, $vector:ty, $lanes:literal, $splat:ident, $load:ident, $load_f32:ident, $store:ident, $add:ident, $mul:ident,
      $mul_add:ident, $sub_mul:ident, $sum_each:ident, $any_above:ident) => {
         impl Simd<$t> for Avx512 {
             type Vector = $vector;
@@ -43,6 +43,11 @@ macro_rules! registers {
             unsafe fn load(self, from: *const $t) -> Self::Vector {
                 // SAFETY: as above, and guaranteed by the caller.
                 unsafe { $load(from) }
+            }
+            #[inline(always)]
+            unsafe fn load_f32(self, from: *const f32) -> Self::Vector {
+                // SAFETY: as above, and guaranteed by the caller.
+                unsafe { $load_f32(from) }
             }
             #[inline(always)]
             unsafe fn store(self, to: *mut $t, v: Self::Vector) {
@@ -102,6 +107,7 @@ registers!(
     16,
     _mm512_set1_ps,
     _mm512_loadu_ps,
+    _mm512_loadu_ps,
     _mm512_storeu_ps,
     _mm512_add_ps,
     _mm512_mul_ps,
@@ -116,6 +122,7 @@ registers!(
     8,
     _mm512_set1_pd,
     _mm512_loadu_pd,
+    load_wide,
     _mm512_storeu_pd,
     _mm512_add_pd,
     _mm512_mul_pd,
@@ -162,4 +169,13 @@ fn any_above_f32(v: __m512, threshold: __m512) -> bool {
 #[target_feature(enable = "avx512f,avx2,fma")]
 fn any_above_f64(v: __m512d, threshold: __m512d) -> bool {
     _mm512_cmp_pd_mask::<_CMP_GT_OQ>(v, threshold) != 0
+}
+
+/// # Safety
+/// `from` is valid for reading as many entries as the vector has.
+#[inline]
+#[target_feature(enable = "avx512f,avx2,fma")]
+unsafe fn load_wide(from: *const f32) -> __m512d {
+    // SAFETY: guaranteed by the caller.
+    _mm512_cvtps_pd(unsafe { _mm256_loadu_ps(from) })
 }

@@ -34,6 +34,11 @@ pub trait Simd<T>: Copy {
     /// # Safety
     /// `from` is valid for reading `LANES` entries. It need not be aligned to the register.
     unsafe fn load(self, from: *const T) -> Self::Vector;
+    /// Reads `LANES` entries of single precision and converts them to this one, without loss.
+    ///
+    /// # Safety
+    /// As for `load`.
+    unsafe fn load_f32(self, from: *const f32) -> Self::Vector;
     /// Writes `LANES` entries.
     ///
     /// # Safety
@@ -68,10 +73,15 @@ pub trait Task<T> {
 pub trait Dispatch: Sized {
     /// Runs `task` with the instruction set of `backend`.
     fn dispatch<K: Task<Self>>(backend: Backend, task: K) -> K::Output;
+    /// Reads entries as double precision.
+    ///
+    /// # Safety
+    /// `from` is valid for reading `S::LANES` entries.
+    unsafe fn load_f64<S: Simd<f64>>(simd: S, from: *const Self) -> S::Vector;
 }
 
 macro_rules! dispatch {
-    ($t:ty) => {
+    ($t:ty, $load:ident) => {
         impl Dispatch for $t {
             #[inline]
             fn dispatch<K: Task<Self>>(backend: Backend, task: K) -> K::Output {
@@ -86,12 +96,17 @@ macro_rules! dispatch {
                     _ => Simd::<$t>::run(Plain, task),
                 }
             }
+            #[inline(always)]
+            unsafe fn load_f64<S: Simd<f64>>(simd: S, from: *const Self) -> S::Vector {
+                // SAFETY: guaranteed by the caller.
+                unsafe { simd.$load(from) }
+            }
         }
     };
 }
 
-dispatch!(f32);
-dispatch!(f64);
+dispatch!(f32, load_f32);
+dispatch!(f64, load);
 
 /// Prefetches the cache line at `address`. Any address is allowed.
 #[inline(always)]

@@ -24,6 +24,12 @@ macro_rules! plain {
                 unsafe { from.cast::<Self::Vector>().read_unaligned() }
             }
             #[inline(always)]
+            unsafe fn load_f32(self, from: *const f32) -> Self::Vector {
+                // SAFETY: guaranteed by the caller.
+                let entries = unsafe { from.cast::<[f32; $lanes]>().read_unaligned() };
+                entries.map(<$t>::from)
+            }
+            #[inline(always)]
             unsafe fn store(self, to: *mut $t, v: Self::Vector) {
                 // SAFETY: guaranteed by the caller.
                 unsafe { to.cast::<Self::Vector>().write_unaligned(v) }

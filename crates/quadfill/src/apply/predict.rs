@@ -23,6 +23,30 @@ impl Model {
         with_numbers!(&self.numbers, fitted => fitted.predictor(&self.spec).cells(columns))
     }
 
+    /// The same on this thread, written to `predictions`. Few cells at a time are best, so that their labels are
+    /// still in the cache.
+    ///
+    /// ```
+    /// # use quadfill::{FitConfig, Labels, Mode, Observations, OnDuplicate};
+    /// # let modes = ["left", "right"].map(|name| Mode::new(name, Labels::range(3))).to_vec();
+    /// # let indices = vec![vec![0, 0, 0, 1, 1, 1, 2, 2], vec![0, 1, 2, 0, 1, 2, 0, 1]];
+    /// # let values = vec![1.0, 2.0, 3.0, 2.0, 4.0, 6.0, 3.0, 6.0];
+    /// # let data = Observations::new(modes, indices, values, None, OnDuplicate::Error)?;
+    /// let model = quadfill::fit(data, &FitConfig::default())?;
+    /// let mut predictions = [0.0; 2];
+    /// model.predict_into(&[&[2, 0], &[2, 1]], &mut predictions);
+    /// assert_eq!(predictions, [model.predict_cell(&[2, 2]), model.predict_cell(&[0, 1])]);
+    /// # Ok::<(), quadfill::Error>(())
+    /// ```
+    ///
+    /// # Panics
+    /// Unless there is one column per mode, and all columns are as long as `predictions`.
+    pub fn predict_into(&self, columns: &[&[u32]], predictions: &mut [f64]) {
+        with_numbers!(&self.numbers, fitted => {
+            fitted.predictor(&self.spec).cells_into(columns, predictions);
+        });
+    }
+
     /// Compares predictions with observations, whose labels are looked up by name. Cells with labels
     /// that the model does not know count too.
     pub fn evaluate(&self, test: &Observations) -> Result<Evaluation> {

@@ -2,8 +2,9 @@
 
 use rayon::prelude::*;
 
-use super::{Interaction, ModelSpec, Parameters, UnknownLabelRows, each_row};
-use quadfill_kernels::Real;
+use super::{Interaction, Kernel, ModelSpec, Parameters, UnknownLabelRows, each_row};
+use quadfill_kernels::predict::{self, CellModel, LANES, MAX_MODES, sum_lanes};
+use quadfill_kernels::{Backend, Real};
 
 /// Stands for a label that the model does not know.
 pub const UNKNOWN: u32 = u32::MAX;
@@ -71,32 +72,38 @@ impl<'a, T: Real> Predictor<'a, T> {
                 prediction += self.bias(mode, label);
             }
         }
-        prediction
-            + match &self.spec.interaction {
-                Interaction::Quadratic(kernel) => {
-                    let mut sum = 0.0;
-                    for a in 0..labels.len() {
-                        for b in 0..=a {
-                            let entry = kernel.get(a, b);
-                            if entry == 0.0 {
-                                continue;
-                            }
-                            if let (Some(x), Some(y)) = (row(a), row(b)) {
-                                sum += if a == b { entry } else { 2.0 * entry } * inner(x, y);
+        let mut rows: [Option<&[T]>; MAX_MODES] = [None; MAX_MODES];
+        for (mode, known) in rows.iter_mut().enumerate().take(labels.len()) {
+            *known = row(mode);
+        }
+        let mut lanes = [0.0; LANES];
+        match &self.spec.interaction {
+            Interaction::Quadratic(kernel) => {
+                for first in (0..self.spec.rank).step_by(LANES) {
+                    for (a, b, weight) in weighted_pairs(kernel) {
+                        if let (Some(x), Some(y)) = (rows[a], rows[b]) {
+                            for (lane, (x, y)) in
+                                lanes.iter_mut().zip(x[first..].iter().zip(&y[first..]))
+                            {
+                                *lane += weight * (x.to_f64() * y.to_f64());
                             }
                         }
                     }
-                    sum
-                }
-                Interaction::Cp => {
-                    let mut rows: [&[T]; 8] = [&[]; 8];
-                    for mode in 0..labels.len() {
-                        let Some(row) = row(mode) else { return prediction };
-                        rows[mode] = row;
-                    }
-                    column_products(&rows[..labels.len()])
                 }
             }
+            Interaction::Cp => {
+                let rows = &rows[..labels.len()];
+                if rows.contains(&None) {
+                    return prediction;
+                }
+                for column in 0..self.spec.rank {
+                    let mut entries = rows.iter().flatten().map(|row| row[column].to_f64());
+                    let first = entries.next().unwrap_or(0.0);
+                    lanes[column % LANES] += entries.fold(first, |product, entry| product * entry);
+                }
+            }
+        }
+        prediction + sum_lanes(lanes)
     }
 
     /// The row of a label, or that for unknown labels.
@@ -120,87 +127,73 @@ impl<'a, T: Real> Predictor<'a, T> {
     /// The predictions for cells given as one column of labels per mode; each is that of [`cell`](Self::cell), to
     /// the last bit.
     pub fn cells(&self, columns: &[&[u32]]) -> Vec<f64> {
-        let len = columns.first().map_or(0, |column| column.len());
-        let terms = QuadraticTerms::new(self);
-        (0..len)
-            .into_par_iter()
-            .with_min_len(1024)
-            .map(|at| {
-                let mut labels = [0u32; 8];
-                for (label, column) in labels.iter_mut().zip(columns) {
-                    *label = column[at];
-                }
-                let labels = &labels[..columns.len()];
-                match &terms {
-                    Some(terms) if !labels.contains(&UNKNOWN) => terms.cell(labels),
-                    _ => self.cell(labels),
-                }
-            })
-            .collect()
-    }
-}
-
-/// What the prediction of a quadratic model is made of, laid out for many cells.
-struct QuadraticTerms<'a, T: Real> {
-    mean: f64,
-    rank: usize,
-    stride: usize,
-    /// The factors of each mode.
-    factors: Vec<&'a [T]>,
-    /// The biases of each mode; empty if there are none.
-    biases: Vec<&'a [T]>,
-    /// Two modes and what their inner product is multiplied with, in the order in which they are added.
-    pairs: Vec<(usize, usize, f64)>,
-}
-
-impl<'a, T: Real> QuadraticTerms<'a, T> {
-    fn new(predictor: &Predictor<'a, T>) -> Option<Self> {
-        let parameters = predictor.parameters;
-        let Interaction::Quadratic(kernel) = &predictor.spec.interaction else {
-            return None;
-        };
-        let modes = kernel.modes();
-        let pairs = (0..modes).flat_map(|a| (0..=a).map(move |b| (a, b)));
-        let weighted = pairs.filter_map(|(a, b)| {
-            let entry = kernel.get(a, b);
-            let weight = if a == b { entry } else { 2.0 * entry };
-            (entry != 0.0).then_some((a, b, weight))
+        let mut predictions = vec![0.0; columns.first().map_or(0, |column| column.len())];
+        let blocks = predictions.par_chunks_mut(BLOCK).enumerate();
+        blocks.for_each(|(block, predictions)| {
+            let cells = block * BLOCK..block * BLOCK + predictions.len();
+            let columns = columns.iter().map(|column| &column[cells.clone()]);
+            self.cells_into(&columns.collect::<Vec<_>>(), predictions);
         });
-        Some(Self {
-            mean: parameters.mean,
-            rank: predictor.spec.rank,
-            stride: parameters.layout().stride(),
-            factors: (0..modes).map(|mode| parameters.mode_factors(mode)).collect(),
-            biases: (0..modes).filter_map(|mode| parameters.mode_biases(mode)).collect(),
-            pairs: weighted.collect(),
-        })
+        predictions
     }
 
-    #[inline]
-    fn cell(&self, labels: &[u32]) -> f64 {
-        let mut rows: [&[T]; 8] = [&[]; 8];
-        for ((row, factors), &label) in rows.iter_mut().zip(&self.factors).zip(labels) {
-            *row = &factors[label as usize * self.stride..][..self.rank];
+    /// The same on this thread. Few cells at a time are best, so that their labels are still in the cache.
+    ///
+    /// # Panics
+    /// Unless there is one column per mode, and all columns are as long as `predictions`.
+    pub fn cells_into(&self, columns: &[&[u32]], predictions: &mut [f64]) {
+        let modes = self.spec.groups.len();
+        let factors: Vec<&[T]> =
+            (0..modes).map(|mode| self.parameters.mode_factors(mode)).collect();
+        let biases: Vec<&[T]> =
+            (0..modes).filter_map(|mode| self.parameters.mode_biases(mode)).collect();
+        let pairs;
+        let interaction = match &self.spec.interaction {
+            Interaction::Quadratic(kernel) => {
+                pairs = weighted_pairs(kernel).collect::<Vec<_>>();
+                predict::Interaction::Pairs(&pairs)
+            }
+            Interaction::Cp => predict::Interaction::Product,
+        };
+        let model = CellModel {
+            mean: self.parameters.mean,
+            rank: self.spec.rank,
+            stride: self.parameters.layout().stride(),
+            factors: &factors,
+            biases: &biases,
+            interaction,
+        };
+        let backend = Backend::detect();
+        let is_unknown = |at: usize| columns.iter().any(|column| column[at] == UNKNOWN);
+        if !columns.iter().any(|column| column.contains(&UNKNOWN)) {
+            backend.predict_cells(&model, columns, predictions);
+            return;
         }
-        let mut prediction = self.mean;
-        for (biases, &label) in self.biases.iter().zip(labels) {
-            prediction += biases[label as usize].to_f64();
+        // Whichever row stands in for an unknown label: these cells are predicted again, one by one.
+        let stand_in = |&label: &u32| if label == UNKNOWN { 0 } else { label };
+        let known: Vec<Vec<u32>> =
+            columns.iter().map(|column| column.iter().map(stand_in).collect()).collect();
+        let known: Vec<&[u32]> = known.iter().map(Vec::as_slice).collect();
+        backend.predict_cells(&model, &known, predictions);
+        for (at, prediction) in predictions.iter_mut().enumerate().filter(|&(at, _)| is_unknown(at))
+        {
+            let cell: Vec<u32> = columns.iter().map(|column| column[at]).collect();
+            *prediction = self.cell(&cell);
         }
-        let products = self.pairs.iter().map(|&(a, b, weight)| weight * inner(rows[a], rows[b]));
-        prediction + products.fold(0.0, |sum, product| sum + product)
     }
 }
 
-/// The sum over columns of the products over rows.
-fn column_products<T: Real>(rows: &[&[T]]) -> f64 {
-    let [first, rest @ ..] = rows else { return 0.0 };
-    if let [second, third] = rest {
-        // By far the most frequent case.
-        let columns = first.iter().zip(*second).zip(*third);
-        return columns.map(|((x, y), z)| x.to_f64() * y.to_f64() * z.to_f64()).sum();
-    }
-    let product = |l: usize| rest.iter().map(|row| row[l].to_f64()).product::<f64>();
-    first.iter().enumerate().map(|(l, x)| x.to_f64() * product(l)).sum()
+/// Cells that a thread predicts at a time.
+const BLOCK: usize = 1 << 12;
+
+/// Two modes and what their inner product is multiplied with, in the order in which they are added.
+fn weighted_pairs(kernel: &Kernel) -> impl Iterator<Item = (usize, usize, f64)> + '_ {
+    let pairs = (0..kernel.modes()).flat_map(|a| (0..=a).map(move |b| (a, b)));
+    let weighted = pairs.map(|(a, b)| {
+        let entry = kernel.get(a, b);
+        (a, b, if a == b { entry } else { 2.0 * entry })
+    });
+    weighted.filter(|&(_, _, weight)| weight != 0.0)
 }
 
 pub(crate) fn inner<T: Real>(x: &[T], y: &[T]) -> f64 {

@@ -105,20 +105,32 @@ impl Labels {
     }
 }
 
-/// Finds many labels: whole numbers by one look into a table, where that is not much larger than the labels.
+/// Finds many labels: whole numbers without a search where they have few gaps or none.
 ///
 /// ```
 /// use quadfill::Labels;
 /// let ids = Labels::from_integers(vec![30, 10, 20]);
 /// let lookup = ids.lookup();
 /// assert_eq!([10, 25, 30, -7].map(|id| lookup.find_integer(id)), [Some(0), None, Some(2), None]);
+/// let mut found = Vec::new();
+/// lookup.find_integers(&[30, 7], u32::MAX, &mut found);
+/// assert_eq!(found, [2, u32::MAX]);
 /// ```
 #[derive(Debug)]
 pub struct LabelLookup<'a> {
     labels: &'a Labels,
     first: i64,
-    /// The index of each number from `first` on; empty if a search is better.
-    table: Vec<u32>,
+    way: Way,
+}
+
+/// How a whole number is found.
+#[derive(Debug)]
+enum Way {
+    /// There are no gaps, up to this many labels.
+    Counted(u64),
+    /// The index of each number from the first on.
+    Table(Vec<u32>),
+    Search,
 }
 
 /// Stands in the table for a number that is not a label.
@@ -129,17 +141,22 @@ impl<'a> LabelLookup<'a> {
     const SPREAD: usize = 16;
 
     fn new(labels: &'a Labels) -> Self {
-        let mut lookup = Self { labels, first: 0, table: Vec::new() };
+        let mut lookup = Self { labels, first: 0, way: Way::Search };
         if let Labels::Integers(numbers) = labels
             && let (Some(&first), Some(&last)) = (numbers.first(), numbers.last())
             && let Some(span) = last.checked_sub(first).and_then(|span| usize::try_from(span).ok())
             && span / Self::SPREAD <= numbers.len()
         {
             lookup.first = first;
-            lookup.table = vec![NO_LABEL; span + 1];
-            for (index, number) in numbers.iter().enumerate() {
-                lookup.table[(number - first) as usize] = index as u32;
-            }
+            lookup.way = if span + 1 == numbers.len() {
+                Way::Counted(numbers.len() as u64)
+            } else {
+                let mut table = vec![NO_LABEL; span + 1];
+                for (index, number) in numbers.iter().enumerate() {
+                    table[(number - first) as usize] = index as u32;
+                }
+                Way::Table(table)
+            };
         }
         lookup
     }
@@ -149,14 +166,40 @@ impl<'a> LabelLookup<'a> {
         self.labels
     }
 
+    /// How far a number is from the first label; numbers below it are beyond the last one.
+    #[inline]
+    fn distance(&self, value: i64) -> u64 {
+        value.wrapping_sub(self.first) as u64
+    }
+
     /// The index of a whole number, if it is known.
     #[inline]
     pub fn find_integer(&self, value: i64) -> Option<u32> {
-        if self.table.is_empty() {
-            return self.labels.find_integer(value);
+        let at = self.distance(value);
+        match &self.way {
+            Way::Counted(count) => (at < *count).then_some(at as u32),
+            Way::Table(table) => {
+                let index = usize::try_from(at).ok().and_then(|at| table.get(at));
+                index.copied().filter(|&index| index != NO_LABEL)
+            }
+            Way::Search => self.labels.find_integer(value),
         }
-        let at = usize::try_from(value.checked_sub(self.first)?).ok()?;
-        self.table.get(at).copied().filter(|&index| index != NO_LABEL)
+    }
+
+    /// Appends the indices of whole numbers to `found`, `unknown` for those that are not known.
+    pub fn find_integers(&self, values: &[i64], unknown: u32, found: &mut Vec<u32>) {
+        // One loop for each way, so that none of them decides it again for every number.
+        match &self.way {
+            Way::Counted(count) => found.extend(values.iter().map(|&value| {
+                let at = self.distance(value);
+                if at < *count { at as u32 } else { unknown }
+            })),
+            Way::Table(_) | Way::Search => {
+                found.extend(
+                    values.iter().map(|&value| self.find_integer(value).unwrap_or(unknown)),
+                );
+            }
+        }
     }
 }
 
@@ -277,13 +320,19 @@ mod tests {
             vec![-3, 40, 41, 90],
             vec![1, 1 << 40],
             vec![i64::MIN, i64::MAX],
+            vec![i64::MAX - 1, i64::MAX],
+            vec![i64::MIN, i64::MIN + 1],
             vec![],
         ] {
             let labels = Labels::from_integers(numbers.clone());
             let lookup = labels.lookup();
             let around = numbers.iter().flat_map(|&n| [n, n.wrapping_add(1), n.wrapping_sub(1)]);
             for number in around.chain([0, 7, i64::MIN, i64::MAX]) {
-                assert_eq!(lookup.find_integer(number), labels.find_integer(number), "{number}");
+                let expected = labels.find_integer(number);
+                assert_eq!(lookup.find_integer(number), expected, "{number}");
+                let mut found = Vec::new();
+                lookup.find_integers(&[number], 77, &mut found);
+                assert_eq!(found, [expected.unwrap_or(77)], "{number}");
             }
         }
         assert_eq!(Labels::from_names(["7", "x"]).lookup().find_integer(7), Some(0));
