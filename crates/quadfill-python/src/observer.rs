@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use pyo3::prelude::*;
-use quadfill::solve::{Event, Observer, PathPoint, Stage};
+use quadfill::solve::{Event, Observer, PathPoint};
 
 /// Where a fit is.
 #[derive(Debug, Clone, Copy)]
@@ -86,8 +86,7 @@ impl Observer for PythonObserver<'_> {
             let mut held = self.shared.progress.lock().unwrap_or_else(PoisonError::into_inner);
             match event {
                 Event::Stage { stage, steps } => {
-                    *held =
-                        Some(Progress { stage: stage_name(stage), steps, done: 0, point: None });
+                    *held = Some(Progress { stage: stage.name(), steps, done: 0, point: None });
                     None
                 }
                 Event::Step { done, point } => {
@@ -108,20 +107,5 @@ impl Observer for PythonObserver<'_> {
         } else {
             ControlFlow::Continue(())
         }
-    }
-}
-
-fn stage_name(stage: Stage) -> &'static str {
-    match stage {
-        Stage::Exact => "exact?",
-        Stage::Trim => "exact",
-        Stage::Polish => "polish",
-        Stage::Kernel(_) => "kernel",
-        Stage::HoldOut(_) | Stage::EarlyStopping => "hold-out",
-        Stage::Refit => "all data",
-        Stage::Solve => "solve",
-        Stage::Staircase => "add columns",
-        Stage::Race(_) => "compare models",
-        Stage::Sample => "draw",
     }
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 use indicatif::{ProgressBar, ProgressStyle};
-use quadfill::solve::{Checkpoint, Event, Observer, Stage};
+use quadfill::solve::{Checkpoint, Event, Observer};
 
 use crate::interrupt;
 use crate::output::Output;
@@ -113,7 +113,7 @@ impl Observer for Watcher {
                 if let Some(bar) = &self.bar {
                     bar.set_length(steps as u64);
                     bar.set_position(0);
-                    bar.set_prefix(stage_name(stage));
+                    bar.set_prefix(stage.name());
                     bar.set_message("");
                 }
             }
@@ -138,20 +138,5 @@ impl Observer for Watcher {
             }
         }
         if interrupt::is_requested() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    }
-}
-
-fn stage_name(stage: Stage) -> &'static str {
-    match stage {
-        Stage::Exact => "exact?",
-        Stage::Trim => "exact",
-        Stage::Polish => "polish",
-        Stage::Kernel(_) => "kernel",
-        Stage::HoldOut(_) | Stage::EarlyStopping => "hold-out",
-        Stage::Refit => "all data",
-        Stage::Solve => "solve",
-        Stage::Staircase => "add columns",
-        Stage::Race(_) => "compare models",
-        Stage::Sample => "draw",
     }
 }

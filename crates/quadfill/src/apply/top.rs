@@ -15,6 +15,10 @@ use quadfill_kernels::{AlignedVec, Backend, Real};
 /// Rows that one thread scans at a time, and rows whose scores are buffered.
 const UNIT: usize = 16 * 1024;
 const BLOCK: usize = 512;
+/// The fewest and the most queries of a batch that are scored together: rows are rearranged once for each of them, and
+/// its lists should stay in the cache.
+const MIN_QUERIES: usize = 96;
+const MAX_QUERIES: usize = 512;
 /// Labels kept besides those asked for: the last digits of a scan in the model's precision may
 /// order close ones wrongly, so a few more are compared in double precision.
 const SPARE: usize = 8;
@@ -221,34 +225,45 @@ impl<'a, T: Real> Ranker<'a, T> {
         for (query, given) in queries.chunks_exact_mut(rank).zip(given) {
             query.copy_from_slice(&self.query(given).jacobian[..rank]);
         }
-        let queries = QueryBatch::new(&queries, rank);
         let keep = k.saturating_add(SPARE).min(self.len());
-        // Fewer, longer units than for one query: each has a list per query to be merged.
-        let unit = UNIT.max(self.len().div_ceil(16)).max(1);
-        let parts: Vec<Vec<Best>> = (0..self.len().div_ceil(unit))
+        // Threads take some queries each, for all rows if there are enough queries: the more rows one list has seen,
+        // the fewer scores are above its floor. How the work is cut makes no difference to the answer.
+        let tasks = 2 * rayon::current_num_threads();
+        let chunk = given.len().div_ceil(tasks).clamp(MIN_QUERIES, MAX_QUERIES);
+        let row_units = tasks.div_ceil(given.len().div_ceil(chunk).max(1));
+        let unit = UNIT.max(self.len().div_ceil(row_units)).max(1);
+        let batches: Vec<(usize, QueryBatch<T>)> = queries
+            .chunks(chunk * rank)
+            .enumerate()
+            .map(|(at, queries)| (at * chunk, QueryBatch::new(queries, rank)))
+            .collect();
+        let units: Vec<usize> = (0..self.len()).step_by(unit).collect();
+        let tasks: Vec<(&(usize, QueryBatch<T>), usize)> =
+            batches.iter().flat_map(|batch| units.iter().map(move |&row| (batch, row))).collect();
+        let parts: Vec<(usize, Vec<Best>)> = tasks
             .into_par_iter()
-            .map(|part| {
-                let first = part * unit;
+            .with_max_len(1)
+            .map(|((query, batch), first)| {
                 let end = self.len().min(first + unit);
                 let mut sieve = Sieve {
                     ranker: self,
                     first,
-                    excluded,
-                    floors: vec![T::from_f64(Best::new(keep).floor()); given.len()],
-                    best: vec![Best::new(keep); given.len()],
+                    excluded: &excluded[*query..query + batch.len()],
+                    floors: vec![T::from_f64(Best::new(keep).floor()); batch.len()],
+                    best: vec![Best::new(keep); batch.len()],
                 };
                 let panels = RowPanels {
                     rows: &self.rows[first * stride..end * stride],
                     stride,
                     offsets: self.offsets.as_ref().map(|offsets| &offsets[first..end]),
                 };
-                self.backend.scan_batch(&queries, panels, &mut sieve);
-                sieve.best
+                self.backend.scan_batch(batch, panels, &mut sieve);
+                (*query, sieve.best)
             })
             .collect();
         let mut by_query: Vec<Vec<Best>> = given.iter().map(|_| Vec::new()).collect();
-        for part in parts {
-            for (all, best) in by_query.iter_mut().zip(part) {
+        for (query, part) in parts {
+            for (all, best) in by_query[query..].iter_mut().zip(part) {
                 all.push(best);
             }
         }

@@ -124,9 +124,13 @@ impl Model {
     }
 
     fn tensors(&self) -> Vec<(String, tensors::Tensor)> {
-        // Draws are kept in single precision whatever they were drawn in.
-        let single = self.summary.precision == Precision::F32 || self.is_sampled();
         with_numbers!(&self.numbers, fitted => {
+            // Draws are kept in single precision whatever they were drawn in; a distilled mean of them and rows that
+            // were folded in are not.
+            let is_single = |x: f64| f64::from(x as f32) == x;
+            let numbers = fitted.parameters.as_slice();
+            let single = self.summary.precision == Precision::F32
+                || (self.is_sampled() && numbers.iter().all(|x| is_single(x.to_f64())));
             let mut all = tensors::collect_as("", &fitted.parameters, single);
             if let Some(centres) = &fitted.centres {
                 all.extend(centres::collect(centres));

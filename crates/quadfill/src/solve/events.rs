@@ -84,6 +84,30 @@ pub enum Stage {
     Sample,
 }
 
+impl Stage {
+    /// A word or two for progress bars.
+    ///
+    /// ```
+    /// use quadfill::solve::Stage;
+    /// assert_eq!(Stage::Race(3).name(), "compare models");
+    /// assert_eq!(Stage::EarlyStopping.name(), Stage::HoldOut(0).name());
+    /// ```
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Exact => "exact?",
+            Self::Trim => "exact",
+            Self::Polish => "polish",
+            Self::Kernel(_) => "kernel",
+            Self::HoldOut(_) | Self::EarlyStopping => "hold-out",
+            Self::Refit => "all data",
+            Self::Solve => "solve",
+            Self::Staircase => "add columns",
+            Self::Race(_) => "compare models",
+            Self::Sample => "draw",
+        }
+    }
+}
+
 /// An event of a running fit.
 #[derive(Debug)]
 pub enum Event<'a> {
