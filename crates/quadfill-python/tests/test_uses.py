@@ -175,3 +175,14 @@ def test_labels_never_seen_are_left_out_of_predictions(ratings):
     strange = model.predict({"user": [99_999, 106], "film": ["film 3", "never seen"]})
     assert np.isfinite(strange).all()
     assert model.evaluate({"user": [99_999], "film": ["film 3"], "stars": [3.0]})["unknown"] == 1
+
+
+def test_a_distilled_mean_in_double_precision_comes_back_bit_by_bit(tmp_path):
+    train, test = quadfill.synth((30, 20), rank=1, observations=300, noise=0.1, seed=1)
+    model = quadfill.TensorModel(effort="quick").fit(train)
+    factors = model.factors("mode1")
+    assert (factors != factors.astype(np.float32)).any(), "single precision would do"
+    model.save(tmp_path / "model")
+    loaded = quadfill.load(tmp_path / "model")
+    assert np.array_equal(loaded.factors("mode1"), factors)
+    assert np.array_equal(loaded.predict(test), model.predict(test))
