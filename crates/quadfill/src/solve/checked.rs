@@ -132,10 +132,10 @@ impl FitConfig {
 
     /// Whether there is something that a race chooses, and nothing else.
     fn can_race(&self) -> bool {
-        let is_asked_for = match (self.solver, self.rank) {
-            (Solver::Auto, _) | (Solver::Gibbs(_), Rank::Auto { .. }) => true,
-            _ => false,
-        };
+        let is_asked_for = matches!(
+            (self.solver, self.rank),
+            (Solver::Auto, _) | (Solver::Gibbs(_), Rank::Auto { .. })
+        );
         let as_sampled = Self { solver: Solver::Gibbs(Sampling::default()), ..self.clone() };
         is_asked_for
             && self.path_steps.is_auto()

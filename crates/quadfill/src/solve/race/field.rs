@@ -191,7 +191,7 @@ mod tests {
         let prior = Some(RowPriorKind::Diagonal);
         let solver = Solver::Gibbs(Sampling { prior, noise, ..Sampling::default() });
         let biases = Choice::Fixed(Biases::None);
-        let config = FitConfig { solver, biases, ..FitConfig::default() };
+        let config = FitConfig { biases, solver, ..FitConfig::default() };
         let field = Field::new(&config, 3);
         let families = field.families();
         assert_eq!(families.len(), 2, "pairs and products");
