@@ -73,7 +73,10 @@ impl Problem {
             let rows: Vec<Vec<f64>> = kernel.chunks(modes).map(<[f64]>::to_vec).collect();
             ModelSpec::quadratic(Kernel::new(&rows).unwrap(), self.rank)
         };
-        let spec = spec.with_biases(self.biases).with_centre(self.product && self.centred);
+        let spec = spec
+            .with_biases(self.biases)
+            .with_centre(self.product && self.centred)
+            .with_penalty_scale(self.scale);
         if self.tied { spec.with_tied(&[0, modes - 1]) } else { spec }
     }
 
