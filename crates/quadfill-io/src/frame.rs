@@ -151,7 +151,7 @@ impl<'a> Frame<'a> {
     ///     Mode::new("user", Labels::from_integers(vec![7, 8])),
     /// ];
     /// let source = Source { value: "stars".to_owned(), positions: None };
-    /// let sums = frame.answer_rows(&ReadOptions::default(), &modes, &source, |columns, sums| {
+    /// let sums = frame.answer_rows(&ReadOptions::default(), &modes, &source, |columns, sums: &mut [u64]| {
     ///     for (row, sum) in sums.iter_mut().enumerate() {
     ///         *sum = columns.iter().map(|column| u64::from(column[row])).sum();
     ///     }

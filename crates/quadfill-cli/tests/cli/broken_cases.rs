@@ -194,7 +194,7 @@ pub(crate) const FLAGS: &[Case] = &[
         "fit good.csv -o m --centre on",
         "--centre is for CP only: leave it out, or set --model to cp",
     ),
-    ("fit good.csv -o m --penalty-scale rows", "--penalty-scale rows: choose uniform, count"),
+    ("fit good.csv -o m --penalty-scale rows", "--penalty-scale rows: choose auto, uniform, count"),
     ("fit good.csv -o m --bias all", "--bias all: choose auto, none, mean, modes"),
     (
         "fit good.csv -o m --validation 1.5",
@@ -550,7 +550,7 @@ pub(crate) const MODELS: &[Case] = &[
     ),
     (
         "fit good.csv -o m --on-duplicate mean --rank auto --solver als",
-        "only the solver path chooses the rank automatically: give a number, such as --rank 10",
+        "only the solvers path, gibbs and sdp find the rank themselves: give a number, such as --rank 10",
     ),
     (
         "fit good.csv -o m --on-duplicate mean --model cp --penalty 0.1",
