@@ -67,8 +67,8 @@ enum Penalties {
 
 impl Penalties {
     fn new<T: Real>(session: &FitSession<'_, T>, trial: Trial, first: f64) -> Self {
-        if trial.beginning.is_some() {
-            return Self::Cp(Way::new(session, trial.centred, first));
+        if let Some(beginning) = trial.beginning {
+            return Self::Cp(Way::new(session, trial.centred, beginning));
         }
         let steps = steps_of(session);
         Self::Quadratic(Schedule { first, last: first * PATH_DEPTH, steps })

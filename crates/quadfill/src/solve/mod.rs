@@ -10,6 +10,7 @@ mod checkpoint;
 mod config;
 mod conjugate_gradients;
 mod cp_path;
+mod cp_search;
 mod damping;
 mod early_stopping;
 mod events;

@@ -163,6 +163,8 @@ pub(super) struct Beginning {
     pub(super) quarter: i32,
     /// The number of the random start.
     pub(super) start: u64,
+    /// Whether it stays at its first penalty.
+    pub(super) rests: bool,
 }
 
 /// The result of one trial.

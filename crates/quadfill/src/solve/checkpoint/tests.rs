@@ -65,7 +65,7 @@ fn best<T: Real>() -> Best<Parameters<T>> {
 }
 
 fn trial() -> Trial {
-    let beginning = Some(Beginning { quarter: -3, start: 2 });
+    let beginning = Some(Beginning { quarter: -3, start: 2, rests: true });
     Trial { biases: Biases::Mean, rank: 4, centred: true, beginning }
 }
 
