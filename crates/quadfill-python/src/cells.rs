@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use pyo3::prelude::*;
-use quadfill::Model;
 use quadfill::model::UNKNOWN;
+use quadfill::{Mode, Model};
 use quadfill_io::QueryValues;
 
 use crate::errors::{Kind, exception, library_error};
@@ -98,8 +98,12 @@ pub(crate) fn excluded(
                     format!("`exclude_by` names `{name}`, which is the wanted mode: name others");
                 return Err(exception(py, Kind::Label, message));
             }
-            let (cells, _) = source.look_up(model, model.modes(), QueryValues::Ignored)?;
-            py.detach(|| excluded_labels(&cells, mode, &shared, queries))
+            // Only the columns that count are looked up.
+            let counts: Vec<usize> = shared.iter().copied().chain([mode]).collect();
+            let modes: Vec<Mode> = counts.iter().map(|&at| model.modes()[at].clone()).collect();
+            let (mut columns, _) = source.look_up(model, &modes, QueryValues::Ignored)?;
+            let wanted = columns.pop().unwrap_or_default();
+            py.detach(|| excluded_labels(&wanted, &columns, &shared, queries))
         }
     };
     if !always.is_empty() {
@@ -111,33 +115,70 @@ pub(crate) fn excluded(
     Ok(excluded)
 }
 
-/// For each query the labels of `mode` that some cells have together with the labels of the `shared` modes,
-/// ascending.
+/// For each query the `wanted` labels that come together with its labels of the `shared` modes in some row, ascending.
+/// `columns` has the rows' labels of the shared modes.
 fn excluded_labels(
-    cells: &[Vec<u32>],
-    mode: usize,
+    wanted: &[u32],
+    columns: &[Vec<u32>],
     shared: &[usize],
     queries: &[Vec<u32>],
 ) -> Vec<Vec<u32>> {
+    // A label is known by its number among the labels of the queries, and several by one number in mixed radix: rows
+    // are many, and hashing whole keys would take longer than the search for the best labels.
+    let numbers: Vec<Numbers> = shared.iter().map(|&other| Numbers::new(queries, other)).collect();
     let key_of = |label: &dyn Fn(usize) -> u32| {
-        let mut key = [UNKNOWN; 8];
-        for (part, &other) in key.iter_mut().zip(shared) {
-            *part = label(other);
-        }
-        key
+        numbers.iter().enumerate().try_fold(0u128, |key, (at, numbers)| {
+            Some(key * numbers.count as u128 + u128::from(numbers.of(label(at))?))
+        })
     };
-    let mut labels: HashMap<[u32; 8], Vec<u32>> =
-        queries.iter().map(|query| (key_of(&|other| query[other]), Vec::new())).collect();
-    for (row, &label) in cells[mode].iter().enumerate() {
-        if label != UNKNOWN
-            && let Some(labels) = labels.get_mut(&key_of(&|other| cells[other][row]))
-        {
-            labels.push(label);
+    // Queries with the same labels share a group. Of a single mode the numbers are groups already.
+    let mut groups: HashMap<u128, usize, foldhash::fast::RandomState> = HashMap::default();
+    let group_of: Vec<usize> = queries
+        .iter()
+        .map(|query| {
+            let next = groups.len();
+            let key = key_of(&|at| query[shared[at]]).expect("a label of a query");
+            *groups.entry(key).or_insert(next)
+        })
+        .collect();
+    let mut labels: Vec<Vec<u32>> = vec![Vec::new(); groups.len()];
+    for (row, &label) in wanted.iter().enumerate() {
+        let Some(key) = key_of(&|at| columns[at][row]) else { continue };
+        let group = if shared.len() == 1 { Some(key as usize) } else { groups.get(&key).copied() };
+        if let Some(group) = group.filter(|_| label != UNKNOWN) {
+            labels[group].push(label);
         }
     }
-    for labels in labels.values_mut() {
+    for labels in &mut labels {
         labels.sort_unstable();
         labels.dedup();
     }
-    queries.iter().map(|query| labels[&key_of(&|other| query[other])].clone()).collect()
+    group_of.into_iter().map(|group| labels[group].clone()).collect()
+}
+
+/// The labels of a mode that queries have, numbered in the order of the queries.
+struct Numbers {
+    count: usize,
+    /// By label; [`UNKNOWN`] where no query has it.
+    numbers: Vec<u32>,
+}
+
+impl Numbers {
+    fn new(queries: &[Vec<u32>], mode: usize) -> Self {
+        let most = queries.iter().map(|query| query[mode] as usize).max();
+        let mut numbers = vec![UNKNOWN; most.map_or(0, |most| most + 1)];
+        let mut count = 0;
+        for query in queries {
+            let number = &mut numbers[query[mode] as usize];
+            if *number == UNKNOWN {
+                *number = count as u32;
+                count += 1;
+            }
+        }
+        Self { count, numbers }
+    }
+
+    fn of(&self, label: u32) -> Option<u32> {
+        self.numbers.get(label as usize).copied().filter(|&number| number != UNKNOWN)
+    }
 }

@@ -228,7 +228,7 @@ impl<'a, T: Real> Ranker<'a, T> {
         let keep = k.saturating_add(SPARE).min(self.len());
         // Threads take some queries each, for all rows if there are enough queries: the more rows one list has seen,
         // the fewer scores are above its floor. How the work is cut makes no difference to the answer.
-        let tasks = 2 * rayon::current_num_threads();
+        let tasks = rayon::current_num_threads();
         let chunk = given.len().div_ceil(tasks).clamp(MIN_QUERIES, MAX_QUERIES);
         let row_units = tasks.div_ceil(given.len().div_ceil(chunk).max(1));
         let unit = UNIT.max(self.len().div_ceil(row_units)).max(1);
