@@ -1,12 +1,16 @@
 //! Columns of labels and times while they are read, and how the pieces are put together.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use quadfill::Labels;
 use quadfill::observations::{TextLabels, canonical_integer};
 use rayon::prelude::*;
 
 use crate::number::canonical_u32;
+
+/// How many rows one thread converts at a time.
+const PART: usize = 1 << 16;
 
 /// One column of labels of one piece of the data.
 ///
@@ -50,6 +54,17 @@ impl LabelColumn {
         self.push_text(&number.to_string());
     }
 
+    pub(crate) fn push_integers(&mut self, numbers: &[i64]) {
+        // Any bit beyond 32, that of the sign too, says that not all of them fit.
+        let bits = numbers.iter().fold(0, |bits, &number| bits | number as u64);
+        match self {
+            Self::Numbers(column) if bits >> 32 == 0 => {
+                column.extend(numbers.iter().map(|&number| number as u32));
+            }
+            _ => numbers.iter().for_each(|&number| self.push_integer(number)),
+        }
+    }
+
     pub(crate) fn push_text(&mut self, text: &str) {
         if let Self::Numbers(numbers) = self {
             let mut indices = std::mem::take(numbers);
@@ -90,7 +105,7 @@ pub(crate) fn merge_labels(pieces: Vec<LabelColumn>) -> (Labels, Vec<u32>) {
         let numbers = pieces.into_iter().map(|piece| match piece {
             LabelColumn::Numbers(numbers) | LabelColumn::Texts { indices: numbers, .. } => numbers,
         });
-        return rank_numbers(concat(numbers.collect()));
+        return rank_numbers(numbers.collect());
     }
     let mut labels = TextLabels::default();
     let mut numbers_seen = NumberInterner::default();
@@ -129,49 +144,99 @@ fn numbers_if_all_are(labels: TextLabels, mut indices: Vec<u32>) -> (Labels, Vec
 }
 
 /// The distinct numbers in rising order, and the column with every number replaced by its rank.
-pub(crate) fn rank_numbers(mut column: Vec<u32>) -> (Labels, Vec<u32>) {
-    let Some(&largest) = column.par_iter().max() else {
-        return (Labels::Integers(Vec::new()), column);
+pub(crate) fn rank_numbers(pieces: Vec<Vec<u32>>) -> (Labels, Vec<u32>) {
+    let rows: usize = pieces.iter().map(Vec::len).sum();
+    let Some(&largest) = pieces.par_iter().filter_map(|piece| piece.iter().max()).max() else {
+        return (Labels::Integers(Vec::new()), Vec::new());
     };
     let words = largest as usize / 64 + 1;
     // One bit per possible number as long as those take less room than the column has.
-    if words * 12 <= (column.len() * 4).max(1 << 24) {
-        let mut present = vec![0u64; words];
-        for &number in &column {
-            present[number as usize / 64] |= 1 << (number % 64);
+    if words * 12 > (rows * 4).max(1 << 24) {
+        return rank_far_numbers(pieces);
+    }
+    let present = numbers_present(&pieces, words);
+    let labels: Vec<i64> = numbers_of_bits(&present).map(|number| number as i64).collect();
+    let column = if largest as usize <= rows.max(1 << 20) {
+        let mut ranks = vec![0u32; largest as usize + 1];
+        for (rank, &number) in labels.iter().enumerate() {
+            ranks[number as usize] = rank as u32;
         }
-        let mut before = Vec::with_capacity(words);
-        let mut labels = Vec::new();
-        for (word, &bits) in present.iter().enumerate() {
-            before.push(labels.len() as u32);
-            let mut left = bits;
-            while left != 0 {
-                labels.push((word * 64) as i64 + i64::from(left.trailing_zeros()));
-                left &= left - 1;
+        convert_numbers(pieces, |number| ranks[number as usize])
+    } else {
+        let mut below = 0;
+        let before: Vec<u32> = present
+            .iter()
+            .map(|bits| {
+                below += bits.count_ones();
+                below - bits.count_ones()
+            })
+            .collect();
+        convert_numbers(pieces, |number| {
+            let word = number as usize / 64;
+            before[word] + (present[word] & ((1 << (number % 64)) - 1)).count_ones()
+        })
+    };
+    (Labels::Integers(labels), column)
+}
+
+/// One bit per possible number, set for those that are there.
+fn numbers_present(pieces: &[Vec<u32>], words: usize) -> Vec<u64> {
+    let present: Vec<AtomicU64> = (0..words).map(|_| AtomicU64::new(0)).collect();
+    pieces.par_iter().flat_map(|piece| piece.par_chunks(PART)).for_each(|part| {
+        for &number in part {
+            let (word, bit) = (&present[number as usize / 64], 1 << (number % 64));
+            // Most numbers have come before, and reading is cheaper.
+            if word.load(Relaxed) & bit == 0 {
+                word.fetch_or(bit, Relaxed);
             }
         }
-        column.par_iter_mut().for_each(|number| {
-            let word = *number as usize / 64;
-            let below = present[word] & ((1 << (*number % 64)) - 1);
-            *number = before[word] + below.count_ones();
-        });
-        return (Labels::Integers(labels), column);
-    }
+    });
+    present.into_iter().map(AtomicU64::into_inner).collect()
+}
+
+fn numbers_of_bits(words: &[u64]) -> impl Iterator<Item = usize> + '_ {
+    words.iter().enumerate().flat_map(|(word, &bits)| {
+        let left = |bits: u64| (bits != 0).then_some(bits);
+        std::iter::successors(left(bits), move |&bits| left(bits & (bits - 1)))
+            .map(move |bits| word * 64 + bits.trailing_zeros() as usize)
+    })
+}
+
+/// Numbers that are too far apart for a bit each.
+fn rank_far_numbers(pieces: Vec<Vec<u32>>) -> (Labels, Vec<u32>) {
+    let column = concat(pieces);
     let mut distinct = column.clone();
     distinct.par_sort_unstable();
     distinct.dedup();
     distinct.shrink_to_fit();
-    column.par_iter_mut().for_each(|number| {
-        *number = distinct.binary_search(number).unwrap_or_default() as u32;
-    });
+    let rank = |number| distinct.binary_search(&number).unwrap_or_default() as u32;
+    let column = convert_numbers(vec![column], rank);
     (Labels::Integers(distinct.into_iter().map(i64::from).collect()), column)
 }
 
-/// One vector from many, each given back as soon as it is copied.
-pub(crate) fn concat<T: Copy + Default + Send>(mut pieces: Vec<Vec<T>>) -> Vec<T> {
+/// One vector from many, every number being replaced by another.
+fn convert_numbers(mut pieces: Vec<Vec<u32>>, convert: impl Fn(u32) -> u32 + Sync) -> Vec<u32> {
+    if pieces.len() > 1 {
+        return gather(pieces, convert);
+    }
+    let mut column = pieces.pop().unwrap_or_default();
+    column.par_iter_mut().for_each(|number| *number = convert(*number));
+    column
+}
+
+/// One vector from many.
+pub(crate) fn concat<T: Copy + Default + Send + Sync>(mut pieces: Vec<Vec<T>>) -> Vec<T> {
     if pieces.len() == 1 {
         return pieces.pop().unwrap_or_default();
     }
+    gather(pieces, |entry| entry)
+}
+
+/// One vector from many, every entry being converted. Each is given back as soon as that is done.
+pub(crate) fn gather<S: Copy + Send + Sync, T: Copy + Default + Send>(
+    pieces: Vec<Vec<S>>,
+    convert: impl Fn(S) -> T + Sync,
+) -> Vec<T> {
     let mut whole = vec![T::default(); pieces.iter().map(Vec::len).sum()];
     let mut rest = &mut whole[..];
     let mut parts = Vec::with_capacity(pieces.len());
@@ -180,7 +245,11 @@ pub(crate) fn concat<T: Copy + Default + Send>(mut pieces: Vec<Vec<T>>) -> Vec<T
         parts.push(part);
         rest = after;
     }
-    parts.into_par_iter().zip(pieces).for_each(|(part, piece)| part.copy_from_slice(&piece));
+    parts.into_par_iter().zip(pieces).for_each(|(part, piece)| {
+        part.par_chunks_mut(PART).zip(piece.par_chunks(PART)).for_each(|(to, from)| {
+            to.iter_mut().zip(from).for_each(|(to, &from)| *to = convert(from));
+        });
+    });
     whole
 }
 
@@ -214,9 +283,10 @@ mod tests {
         }
 
         #[test]
-        fn numbers_are_ranked_in_rising_order(numbers in proptest::collection::vec(any::<u32>(), 1..50), far in any::<bool>()) {
-            let numbers: Vec<u32> = numbers.iter().map(|n| if far { *n } else { n % 100 }).collect();
-            let (labels, ranks) = rank_numbers(numbers.clone());
+        fn numbers_are_ranked_in_rising_order(numbers in proptest::collection::vec(any::<u32>(), 1..50), piece in 1usize..60, range in prop_oneof![Just(100), Just(3_000_000), Just(u32::MAX)]) {
+            let numbers: Vec<u32> = numbers.iter().map(|n| n % range).collect();
+            let pieces = numbers.chunks(piece).map(<[u32]>::to_vec).collect();
+            let (labels, ranks) = rank_numbers(pieces);
             let Labels::Integers(labels) = labels else { panic!("numbers stay numbers") };
             prop_assert!(labels.is_sorted_by(|a, b| a < b));
             for (number, rank) in numbers.iter().zip(ranks) {

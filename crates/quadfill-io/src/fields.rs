@@ -32,6 +32,20 @@ impl Fields<'_> {
             Self::Texts(fields) => fields.len(),
         }
     }
+
+    /// Appends the fields to `numbers` at once, if all of them are finite numbers.
+    fn append_finite(&self, numbers: &mut Vec<f64>) -> bool {
+        match self {
+            Self::Integers(fields) => numbers.extend(fields.iter().map(|&field| field as f64)),
+            Self::Reals(fields)
+                if fields.iter().fold(true, |finite, field| finite & field.is_finite()) =>
+            {
+                numbers.extend_from_slice(fields);
+            }
+            Self::Reals(_) | Self::Texts(_) => return false,
+        }
+        true
+    }
 }
 
 /// Takes fields, and the row (from 0) of the first one.
@@ -196,11 +210,19 @@ fn take_fields<S: FieldSource>(
             ModeColumn::Labels(labels) => push_labels(source, column, fields, row, labels),
             times => {
                 let unit = roles.modes[mode].unit;
+                if let ModeColumn::Times(times) = times
+                    && let Fields::Integers(fields) = fields
+                {
+                    let seconds = source.seconds_per_unit(column).unwrap_or_else(|| unit.seconds());
+                    times.extend(fields.iter().map(|&field| field as f64 * seconds));
+                    return Ok(());
+                }
                 each_time(source, column, fields, row, unit, |time| {
                     times.push_time(time).map_err(|OutsideBins| Wrong::OutsideBins)
                 })
             }
         },
+        Role::Value if fields.append_finite(&mut piece.values) => Ok(()),
         Role::Value | Role::Weight => each_number(source, column, fields, row, |number| {
             if role == Role::Value {
                 piece.values.push(number);
@@ -256,11 +278,7 @@ fn push_labels<S: FieldSource>(
         column: source.column_name(column),
     };
     match fields {
-        Fields::Integers(fields) => {
-            for &field in fields {
-                labels.push_integer(field);
-            }
-        }
+        Fields::Integers(fields) => labels.push_integers(fields),
         Fields::Reals(fields) => {
             for (position, &field) in fields.iter().enumerate() {
                 if !field.is_finite() {

@@ -213,7 +213,7 @@ pub(crate) fn look_up<S: FieldSource>(
 }
 
 /// Reads a column piece by piece, in parallel.
-fn in_pieces<S: FieldSource, V: Copy + Default + Send>(
+fn in_pieces<S: FieldSource, V: Copy + Default + Send + Sync>(
     source: &S,
     column: usize,
     take: impl Fn(Fields<'_>, usize, &mut Vec<V>) -> Result<()> + Sync,

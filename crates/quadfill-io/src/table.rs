@@ -5,7 +5,7 @@ use quadfill::{Labels, Mode, Observations, OnDuplicate};
 use rayon::prelude::*;
 
 use crate::bins::{self, BinSize, Span};
-use crate::columns::{LabelColumn, concat, merge_labels, rank_numbers};
+use crate::columns::{LabelColumn, concat, gather, merge_labels, rank_numbers};
 use crate::error::{ReadError, Result};
 use crate::escape::one_line;
 
@@ -164,10 +164,10 @@ fn merge_mode(file: &str, plan: &ModePlan, columns: Vec<ModeColumn>) -> Result<(
     }
     let (binning, (labels, column)) = match plan.bins {
         None => (None, merge_labels(labels)),
-        Some(BinSize::Known(binning)) => (Some(binning), rank_numbers(concat(bins))),
+        Some(BinSize::Known(binning)) => (Some(binning), rank_numbers(bins)),
         Some(size) => {
             let (binning, numbers) = cut_into_bins(file, size, plan.unit, times)?;
-            (Some(binning), rank_numbers(numbers))
+            (Some(binning), rank_numbers(vec![numbers]))
         }
     };
     Ok((Mode { name: plan.name.clone(), labels, bins: binning }, column))
@@ -209,25 +209,19 @@ fn cut_into_bins(
 ) -> Result<(Binning, Vec<u32>)> {
     let (first, last) = pieces
         .par_iter()
-        .flatten()
-        .fold(
-            || (f64::INFINITY, f64::NEG_INFINITY),
-            |(first, last), &time| (first.min(time), last.max(time)),
-        )
+        .map(|times| {
+            times.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(first, last), &time| {
+                (if time < first { time } else { first }, if time > last { time } else { last })
+            })
+        })
         .reduce(
             || (f64::INFINITY, f64::NEG_INFINITY),
             |one, other| (one.0.min(other.0), one.1.max(other.1)),
         );
     let rows = pieces.iter().map(Vec::len).sum();
     let binning = bins::resolve(file, size, Span { first, last, rows }, unit)?;
-    let pieces: Vec<Vec<u32>> = pieces
-        .into_par_iter()
-        .map(|times| {
-            // Every time is at or after the origin and not too far from it, so it has a bin.
-            times.iter().map(|&time| binning.bin(time).unwrap_or_default()).collect()
-        })
-        .collect();
-    Ok((binning, concat(pieces)))
+    // Every time is at or after the origin and not too far from it, so it has a bin.
+    Ok((binning, gather(pieces, |time| binning.bin(time).unwrap_or_default())))
 }
 
 /// The index of a text or of the number it spells.

@@ -2,6 +2,7 @@
 
 use rayon::prelude::*;
 
+use super::distinct::keys_differ;
 use super::{Observations, OnDuplicate};
 use crate::error::{Error, Result};
 
@@ -9,6 +10,10 @@ use crate::error::{Error, Result};
 type Group = Vec<u32>;
 
 pub(super) fn merge(data: &mut Observations, policy: OnDuplicate) -> Result<()> {
+    let sizes: Vec<usize> = data.modes.iter().map(|mode| mode.labels.len()).collect();
+    if keys_differ(&data.indices, &sizes) {
+        return Ok(());
+    }
     let mut groups = repeated_cells(data);
     if groups.is_empty() {
         return Ok(());

@@ -3,6 +3,7 @@
 mod bin_labels;
 mod binning;
 mod column_positions;
+mod distinct;
 mod duplicates;
 mod extend;
 mod hold_out;
@@ -25,6 +26,7 @@ pub use summary::{ModeSummary, Summary};
 pub(crate) use ties::positions;
 pub use times::{Period, span_in_words};
 
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
@@ -175,17 +177,17 @@ impl Observations {
         for (mode, column) in self.modes.iter().zip(&self.indices) {
             length(&mode.name, column.len())?;
             let labels = mode.labels.len();
-            if let Some(row) = column.iter().position(|&i| i as usize >= labels) {
+            if let Some(row) = first_where(column, |i| i as usize >= labels) {
                 let (mode, index) = (mode.name.clone(), column[row]);
                 return Err(Error::IndexOutOfRange { row, mode, index, labels });
             }
         }
-        if let Some(row) = self.values.iter().position(|v| !v.is_finite()) {
+        if let Some(row) = first_where(&self.values, |v| !v.is_finite()) {
             return Err(Error::NotFinite { row, value: self.values[row] });
         }
         if let Some(weights) = &self.weights {
             length("weight", weights.len())?;
-            if let Some(row) = weights.iter().position(|&w| !w.is_finite() || w < 0.0) {
+            if let Some(row) = first_where(weights, |w| !w.is_finite() || w < 0.0) {
                 return Err(Error::BadWeight { row, weight: weights[row] });
             }
         }
@@ -266,4 +268,13 @@ impl Observations {
     pub fn weights(&self) -> Option<&[f64]> {
         self.weights.as_deref()
     }
+}
+
+/// The position of the first entry that is wrong.
+fn first_where<T: Copy + Sync>(column: &[T], is_wrong: impl Fn(T) -> bool + Sync) -> Option<usize> {
+    // Without a way out of the inner loop it is done many entries at a time.
+    let in_order = column
+        .par_chunks(1 << 16)
+        .all(|part| !part.iter().fold(false, |wrong, &entry| wrong | is_wrong(entry)));
+    if in_order { None } else { column.iter().position(|&entry| is_wrong(entry)) }
 }
