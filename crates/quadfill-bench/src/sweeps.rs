@@ -6,7 +6,7 @@ use quadfill::Real;
 use quadfill::model::{Kernel, ModelSpec};
 use quadfill::objective::{Objective, PenaltyScale};
 use quadfill::solve::{als, start};
-use quadfill::views::Views;
+use quadfill::views::{Storage, Views};
 use quadfill_kernels::{Backend, peak};
 
 use crate::clock::{self, Timing};
@@ -100,6 +100,13 @@ pub(crate) fn ratings(peers: &Peers, folder: &Path) -> anyhow::Result<()> {
         }
     }
     drop(views);
+    let packed = Views::<f32>::stored(cells.observations()?, Some(Storage::Packed))?;
+    println!(
+        "f32 rank 10  {:.3} CPU-s per sweep with packed views of {:.2} bytes per observation",
+        sweep_times(&packed, 10, &[1])?[0].cpu,
+        packed.bytes() as f64 / count as f64
+    );
+    drop(packed);
     let views = Views::<f64>::new(cells.observations()?);
     println!("f64 rank 20  {:.3} CPU-s per sweep", sweep_times(&views, 20, &[1])?[0].cpu);
     drop(views);

@@ -16,6 +16,7 @@
 
 mod aligned;
 mod backend;
+pub mod bits;
 pub mod cells;
 pub mod cholesky;
 pub mod dense;

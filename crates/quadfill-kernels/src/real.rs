@@ -51,6 +51,13 @@ pub trait Real:
     /// The square root.
     #[must_use]
     fn sqrt(self) -> Self;
+    /// The number with these bytes, lowest first.
+    ///
+    /// # Panics
+    /// If there are fewer bytes than a number has.
+    fn from_le_bytes(bytes: &[u8]) -> Self;
+    /// Appends the bytes of the number, lowest first.
+    fn append_le_bytes(self, bytes: &mut Vec<u8>);
     /// Whether the number is neither infinite nor NaN.
     fn is_finite(self) -> bool;
 }
@@ -78,6 +85,15 @@ macro_rules! real {
             #[inline(always)]
             fn sqrt(self) -> Self {
                 $t::sqrt(self)
+            }
+            #[inline(always)]
+            fn from_le_bytes(bytes: &[u8]) -> Self {
+                let bytes = bytes.first_chunk().expect("the bytes of a number");
+                $t::from_le_bytes(*bytes)
+            }
+            #[inline(always)]
+            fn append_le_bytes(self, bytes: &mut Vec<u8>) {
+                bytes.extend_from_slice(&self.to_le_bytes());
             }
             #[inline(always)]
             fn is_finite(self) -> bool {

@@ -9,6 +9,7 @@ use quadfill::objective::{PenaltyScale, RowNormPenalty};
 use quadfill::solve::{
     Choice, Effort, FitConfig, NoisePrior, Precision, Rank, RowPriorKind, Sampling, SdpForm, Solver,
 };
+use quadfill::views::Storage;
 use quadfill_io::{BinSpec, ColumnRef, Format, ReadOptions};
 
 use crate::errors::{Kind, exception, library_error, read_error};
@@ -135,6 +136,18 @@ impl<'py> Parameters<'_, 'py> {
                 .word(
                     "precision",
                     &[("auto", None), ("f32", Some(Precision::F32)), ("f64", Some(Precision::F64))],
+                )?
+                .flatten()
+                .into(),
+            views: self
+                .word(
+                    "views",
+                    &[
+                        ("auto", None),
+                        ("plain", Some(Storage::Plain)),
+                        ("packed", Some(Storage::Packed)),
+                        ("mapped", Some(Storage::Mapped)),
+                    ],
                 )?
                 .flatten()
                 .into(),

@@ -179,6 +179,7 @@ SETTINGS = {
     "tolerance": ({"tolerance": -1}, SettingError, "`tolerance` is -1"),
     "effort": ({"effort": "lots"}, SettingError, '`effort` is "lots"'),
     "precision": ({"precision": "f16"}, SettingError, '`precision` is "f16"'),
+    "views": ({"views": "small"}, SettingError, '`views` is "small"'),
     "time_limit": ({"time_limit": -1}, SettingError, "`time_limit`"),
     "sweeps": ({"sweeps": 0}, SettingError, "`sweeps` is 0"),
     "tie": ({"tie": "user"}, SettingError, "`tie` is 'user'"),

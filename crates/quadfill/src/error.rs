@@ -167,6 +167,18 @@ pub enum Error {
         /// What is wrong and what to do.
         reason: String,
     },
+    /// Temporary files that cannot be written.
+    #[error(
+        "temporary files in {}: {source}: make room there, or name another folder in the environment \
+         variable TMPDIR",
+        folder.display()
+    )]
+    TemporaryFiles {
+        /// The folder.
+        folder: PathBuf,
+        /// The system's error.
+        source: std::io::Error,
+    },
     /// An error of the operating system.
     #[error("{}: {source}", path.display())]
     Io {
@@ -181,6 +193,11 @@ impl Error {
     /// A setting that cannot be used. `message` names settings in backticks.
     pub(crate) fn setting(message: impl Into<String>) -> Self {
         Self::Setting(SettingError::new(message.into()))
+    }
+
+    /// Temporary files that cannot be written to the folder of the system.
+    pub(crate) fn temporary_files(source: std::io::Error) -> Self {
+        Self::TemporaryFiles { folder: std::env::temp_dir(), source }
     }
 
     /// The settings that the message mentions.
@@ -290,6 +307,8 @@ settings! {
     TimeLimit = "time_limit",
     /// Single or double precision.
     Precision = "precision",
+    /// How data are kept during a fit.
+    Views = "views",
     /// Sweeps before the first draw.
     BurnIn = "burn_in",
     /// The number of draws.

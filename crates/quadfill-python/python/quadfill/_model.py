@@ -34,6 +34,7 @@ _SETTINGS = [
     "effort",
     "tie",
     "precision",
+    "views",
     "hold_out",
     "time_limit",
     "keep_draws",
@@ -83,6 +84,9 @@ class TensorModel(Uses):
         Modes that share their factors.
     precision : str
         "f32" for speed, or "f64"; "auto" is "f64".
+    views : str
+        How the data are kept during a fit: "plain", "packed" or, in temporary files, "mapped"; "auto" goes by their
+        size and the free memory. The model is the same in any case.
     hold_out : float
         The share of the data that models are compared on.
     time_limit : float, optional
@@ -142,6 +146,7 @@ class TensorModel(Uses):
         effort: str = "normal",
         tie: Sequence[Any] | None = None,
         precision: str = "auto",
+        views: str = "auto",
         hold_out: float = 0.1,
         time_limit: float | None = None,
         keep_draws: bool = False,
@@ -180,6 +185,7 @@ class TensorModel(Uses):
         self.effort = effort
         self.tie = tie
         self.precision = precision
+        self.views = views
         self.hold_out = hold_out
         self.time_limit = time_limit
         self.keep_draws = keep_draws

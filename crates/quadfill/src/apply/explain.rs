@@ -218,7 +218,8 @@ fn influences<T: Real>(
     };
     let mut seen = Vec::new();
     for own in spec.group_modes(group) {
-        let cells = objective.views().mode(own).cells(label as usize);
+        let mut reader = objective.views().mode(own).reader();
+        let cells = reader.cells(label as usize);
         let width = cell.len() - 1;
         for (at, value) in cells.values.iter().enumerate() {
             let mut labels = cells.others[at * width..(at + 1) * width].to_vec();

@@ -6,9 +6,8 @@ use super::draws::DrawIntervals;
 use crate::error::{Error, Result};
 use crate::fitted::{Model, with_numbers};
 use crate::model::{Predictor, UNKNOWN};
-use crate::objective::Objective;
+use crate::objective::{CellScratch, Objective};
 use crate::observations::Observations;
-use quadfill_kernels::cells::Workspace;
 use quadfill_kernels::{Real, cholesky, sum};
 
 /// Prediction intervals from the normal equations of the rows.
@@ -41,11 +40,11 @@ impl<'a, T: Real> Intervals<'a, T> {
         let mut freedom = Vec::new();
         let mut factors = Vec::new();
         for group in 0..objective.spec().group_count() {
-            let accumulate = |segment: &_, workspace: &mut Workspace<T>, out: &mut [f64]| {
+            let accumulate = |segment: &_, scratch: &mut CellScratch<'_, T>, out: &mut [f64]| {
                 let segment: &crate::views::Segment = segment;
-                let cells = point.row_cells(objective.views(), segment);
+                let cells = point.row_cells(&mut scratch.reader, segment);
                 let context = point.context(segment.mode);
-                objective.backend().normal_equations(&context, &cells, workspace, out);
+                objective.backend().normal_equations(&context, &cells, &mut scratch.workspace, out);
             };
             let systems = objective.row_sums(group, size, &accumulate);
             let priors = objective.row_priors(parameters, group);

@@ -13,7 +13,7 @@ use rayon::prelude::*;
 
 use super::Objective;
 use crate::model::{Interaction, Kernel, Parameters};
-use crate::views::Selection;
+use crate::views::{Cells, ModeReader, Selection};
 use quadfill_kernels::{Real, sum};
 
 /// The gradient of the data term at a point, without the penalties.
@@ -104,12 +104,14 @@ impl<'v, T: Real> DataGradient<'v, T> {
             .map(|(chunk, scaled_residuals)| {
                 let first = view.start(chunk.start);
                 let (mut squares, mut along) = (Vec::new(), Vec::new());
-                let mut labels = vec![0; self.first.len()];
+                let mut reader = view.reader();
                 for row in chunk.clone() {
                     let (mut square, mut inner) = (0.0, 0.0);
-                    self.visit_row(row, &mut labels, &mut |at, labels| {
-                        let value = view.segment(at, at + 1).values[0].to_f64();
-                        let weight = self.weight(at);
+                    let start = view.range(row).start;
+                    self.visit_row(row, &mut reader, &mut |place, labels, cells| {
+                        let at = start + place;
+                        let value = cells.values[place].to_f64();
+                        let weight = cells.weights.map_or(1.0, |w| w[place].to_f64());
                         let interaction = interaction(&self.kernel, parameters, labels);
                         let residual = offset(parameters, labels) + interaction - value;
                         square += weight * residual * residual;
@@ -132,35 +134,38 @@ impl<'v, T: Real> DataGradient<'v, T> {
         self.along = sum::ordered_sum(&along);
     }
 
-    fn weight(&self, at: usize) -> f64 {
-        self.views.mode(self.mode).segment(at, at + 1).weights.map_or(1.0, |w| w[0].to_f64())
-    }
-
-    /// Calls `see` with the cells of one row: position and the label of every mode.
-    fn visit_row(&self, row: usize, labels: &mut [usize], see: &mut dyn FnMut(usize, &[usize])) {
-        let view = self.views.mode(self.mode);
-        let Range { start, end } = view.range(row);
+    /// Calls `see` with the cells of one row: the place within the row, the label of every mode, and the row.
+    fn visit_row(
+        &self,
+        row: usize,
+        reader: &mut ModeReader<'_, T>,
+        see: &mut dyn FnMut(usize, &[usize], Cells<'_, T>),
+    ) {
+        let mut labels = [0; 8];
+        let labels = &mut labels[..self.first.len()];
         let width = labels.len() - 1;
-        let others = view.segment(start, end).others;
+        let cells = reader.cells(row);
         labels[self.mode] = row;
-        for (at, cell) in (start..end).zip(others.chunks_exact(width)) {
+        for (place, cell) in cells.others.chunks_exact(width).enumerate() {
             for (mode, &label) in (0..=width).filter(|&mode| mode != self.mode).zip(cell) {
                 labels[mode] = label as usize;
             }
-            see(at, labels);
+            see(place, labels, cells);
         }
     }
 
     /// Calls `see` with the cells of some rows: the stacked rows they pick and their scaled residual.
     fn visit(&self, rows: Range<usize>, see: &mut Visit<'_>) {
-        let mut labels = vec![0; self.first.len()];
         let mut stacked = vec![0; self.first.len()];
+        let view = self.views.mode(self.mode);
+        let mut reader = view.reader();
         for row in rows {
-            self.visit_row(row, &mut labels, &mut |at, labels| {
+            let start = view.range(row).start;
+            self.visit_row(row, &mut reader, &mut |at, labels, _| {
                 for ((place, label), first) in stacked.iter_mut().zip(labels).zip(&self.first) {
                     *place = first + label;
                 }
-                see(&stacked, self.scaled_residuals[at].to_f64());
+                see(&stacked, self.scaled_residuals[start + at].to_f64());
             });
         }
     }
@@ -210,9 +215,10 @@ impl<'v, T: Real> DataGradient<'v, T> {
         let kernel: [[f64; N]; N] = order.map(|a| order.map(|b| self.kernel.get(a, b)));
         let view = self.views.mode(self.mode);
         self.gather(out, |rows, sums| {
+            let mut reader = view.reader();
             for row in rows {
                 let Range { start, end } = view.range(row);
-                let others = view.segment(start, end).others.chunks_exact(N - 1);
+                let others = reader.cells(row).others.chunks_exact(N - 1);
                 let own = first[0] + row;
                 let mut total = 0.0;
                 for (cell, scaled) in others.zip(&self.scaled_residuals[start..end]) {

@@ -18,11 +18,12 @@ use rayon::prelude::*;
 
 use super::Objective;
 use super::point::Point;
+use super::rows::CellScratch;
 use crate::error::{Error, Result};
 use crate::model::{Kernel, ModelSpec, Parameters};
 use crate::observations::{Observations, OnDuplicate};
 use crate::views::Segment;
-use quadfill_kernels::cells::{Form, ModeContext, RowCells, Workspace};
+use quadfill_kernels::cells::{Form, ModeContext, RowCells};
 use quadfill_kernels::{AlignedVec, Real};
 
 /// Rows whose products are summed together.
@@ -130,11 +131,16 @@ impl<T: Real> Objective<'_, T> {
         &self,
         point: &Point<'_, T>,
         segment: &Segment,
-        workspace: &mut Workspace<T>,
+        scratch: &mut CellScratch<'_, T>,
     ) -> f64 {
-        let cells = point.row_cells(self.views, segment);
+        let cells = point.row_cells(&mut scratch.reader, segment);
         let mut residuals = vec![T::ZERO; cells.values.len()];
-        self.backend.residuals(&point.context(segment.mode), &cells, workspace, &mut residuals);
+        self.backend.residuals(
+            &point.context(segment.mode),
+            &cells,
+            &mut scratch.workspace,
+            &mut residuals,
+        );
         let product = |(v, r): (&T, &T)| v.to_f64() * (v.to_f64() - r.to_f64());
         -2.0 * cells.values.iter().zip(&residuals).map(product).sum::<f64>()
     }
@@ -145,11 +151,11 @@ impl<T: Real> Objective<'_, T> {
         &self,
         point: &Point<'_, T>,
         segment: &Segment,
-        workspace: &mut Workspace<T>,
+        scratch: &mut CellScratch<'_, T>,
         right: &mut [f64],
     ) {
         let unknowns = right.len() - 1;
-        right[unknowns] += self.linear_value(point, segment, workspace);
+        right[unknowns] += self.linear_value(point, segment, scratch);
         // The residual of a cell whose prediction is zero is its value.
         let context = point.context(segment.mode);
         let others = context.factors.len();
@@ -159,8 +165,8 @@ impl<T: Real> Objective<'_, T> {
             Form::Product => Form::Product,
         };
         let context = ModeContext { form, ..context };
-        let cells = RowCells { own: &nothing, ..point.row_cells(self.views, segment) };
-        self.backend.gradient(&context, &cells, workspace, &mut right[..unknowns]);
+        let cells = RowCells { own: &nothing, ..point.row_cells(&mut scratch.reader, segment) };
+        self.backend.gradient(&context, &cells, &mut scratch.workspace, &mut right[..unknowns]);
     }
 
     /// The constant of the data term, times `m`.

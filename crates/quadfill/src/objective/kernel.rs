@@ -1,7 +1,7 @@
 //! The objective as a function of the kernel. With the factors held fixed a prediction is linear in the
 //! distinct entries of `K`: the derivative in entry `(a, b)` is `<u_a, u_b>`, twice that off the diagonal.
 
-use super::{ModeForm, Objective};
+use super::{CellScratch, ModeForm, Objective};
 use crate::model::{Interaction, Kernel, Parameters};
 use crate::views::Segment;
 use quadfill_kernels::{Real, sum};
@@ -78,9 +78,9 @@ impl<T: Real> Objective<'_, T> {
         let kernel = self.kernel().expect("a quadratic model");
         let n = entries.len();
         let width = n * (n + 1);
-        let rows = self.row_sums(0, width, &|segment, _, out| {
+        let rows = self.row_sums(0, width, &|segment, scratch, out| {
             let mut jacobian = vec![0.0; n];
-            self.for_each_cell(parameters, segment, |cell| {
+            self.for_each_cell(parameters, segment, scratch, |cell| {
                 for (derivative, &entry) in jacobian.iter_mut().zip(entries) {
                     *derivative = cell.derivative(entry);
                 }
@@ -115,9 +115,9 @@ impl<T: Real> Objective<'_, T> {
         let unknowns = parameters.layout().row_unknowns();
         let mut columns = vec![parameters.zeros_like(); entries.len()];
         for group in 0..self.plans.len() {
-            let rows = self.row_sums(group, unknowns * entries.len(), &|segment, _, out| {
+            let rows = self.row_sums(group, unknowns * entries.len(), &|segment, scratch, out| {
                 let mut jacobian = vec![1.0; unknowns];
-                self.for_each_cell(parameters, segment, |cell| {
+                self.for_each_cell(parameters, segment, scratch, |cell| {
                     jacobian[..rank].fill(0.0);
                     for (b, row) in cell.rows.iter().enumerate() {
                         let strength = 2.0 * kernel.get(segment.mode, b);
@@ -147,11 +147,12 @@ impl<T: Real> Objective<'_, T> {
         &self,
         parameters: &'p Parameters<T>,
         segment: &Segment,
+        scratch: &mut CellScratch<'_, T>,
         mut see: impl FnMut(&Cell<'p, T>),
     ) {
         let modes = self.spec.modes();
         assert!(!self.spec.is_tied(), "every mode has factors of its own");
-        let cells = self.views.mode(segment.mode).segment(segment.cells.start, segment.cells.end);
+        let cells = scratch.reader.read(segment.mode, segment.cells.clone());
         let own = parameters.row(segment.mode, segment.row);
         let mut cell = Cell { rows: vec![own; modes], offset: 0.0, value: 0.0, weight: 1.0 };
         for (place, others) in cells.others.chunks_exact(modes - 1).enumerate() {

@@ -28,6 +28,7 @@ pub(crate) use implicit::RowImplicit;
 pub use kernel::{KernelEntry, KernelSystem};
 pub use problem::{HoldOut, Problem, Terms};
 pub(crate) use row_prior::{Precision, RowPrior, RowPriors};
+pub(crate) use rows::CellScratch;
 pub(crate) use terms::PERTURBATION_LIMIT;
 pub(crate) use terms::ScaledPerturbation;
 pub use terms::{Perturbation, RowNormPenalty};
@@ -227,14 +228,14 @@ impl<'a, T: Real> Objective<'a, T> {
     /// The weighted mean squared residual alone.
     pub fn data_value(&self, parameters: &Parameters<T>) -> f64 {
         let point = self.point(parameters);
-        let sums = self.unit_sums(&self.value_plan, |segment, workspace| {
+        let sums = self.unit_sums(&self.value_plan, |segment, scratch| {
             if self.has_linear_cells() {
-                return self.linear_value(&point, segment, workspace);
+                return self.linear_value(&point, segment, scratch);
             }
             self.backend.squared_residuals(
                 &point.context(segment.mode),
-                &point.row_cells(self.views, segment),
-                workspace,
+                &point.row_cells(&mut scratch.reader, segment),
+                &mut scratch.workspace,
             )
         });
         (sum::ordered_sum(&sums) + self.implicit_value(parameters)) / self.observations
@@ -252,11 +253,11 @@ impl<'a, T: Real> Objective<'a, T> {
         let unknowns = parameters.layout().row_unknowns();
         let mut squares = Vec::new();
         for group in 0..self.plans.len() {
-            let sums = self.row_sums(group, unknowns + 1, &|segment, workspace, sums| {
+            let sums = self.row_sums(group, unknowns + 1, &|segment, scratch, sums| {
                 sums[unknowns] += self.backend.gradient(
                     &point.context(segment.mode),
-                    &point.row_cells(self.views, segment),
-                    workspace,
+                    &point.row_cells(&mut scratch.reader, segment),
+                    &mut scratch.workspace,
                     &mut sums[..unknowns],
                 );
             });
@@ -305,12 +306,12 @@ impl<'a, T: Real> Objective<'a, T> {
         let scale = 2.0 / self.observations;
         let unknowns = parameters.layout().row_unknowns();
         for group in 0..self.plans.len() {
-            let sums = self.row_sums(group, unknowns, &|segment, workspace, sums| {
+            let sums = self.row_sums(group, unknowns, &|segment, scratch, sums| {
                 self.backend.hessian_vec(
                     &point.context(segment.mode),
-                    &point.row_cells(self.views, segment),
+                    &point.row_cells(&mut scratch.reader, segment),
                     &along.direction(segment),
-                    workspace,
+                    &mut scratch.workspace,
                     sums,
                     second_order,
                 );

@@ -2,7 +2,7 @@
 
 use super::{ModeForm, Objective};
 use crate::model::{Interaction, Parameters};
-use crate::views::{Segment, Selection};
+use crate::views::{Reader, Segment};
 use quadfill_kernels::Real;
 use quadfill_kernels::cells::{Direction, Form, ModeContext, RowCells};
 
@@ -72,11 +72,11 @@ impl<'a, T: Real> Point<'a, T> {
     /// The observations of a segment together with its own row.
     pub(crate) fn row_cells<'b>(
         &'b self,
-        views: Selection<'b, T>,
+        reader: &'b mut Reader<'_, T>,
         segment: &Segment,
     ) -> RowCells<'b, T> {
         let group = self.groups[segment.mode];
-        let cells = views.mode(segment.mode).segment(segment.cells.start, segment.cells.end);
+        let cells = reader.read(segment.mode, segment.cells.clone());
         RowCells {
             own: self.parameters.padded_row(group, segment.row),
             own_bias: self.parameters.bias(group, segment.row),

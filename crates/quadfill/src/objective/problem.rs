@@ -9,7 +9,7 @@ use super::{Objective, Perturbation, RowNormPenalty, implicit};
 use crate::error::{Error, Result};
 use crate::model::{ModelSpec, Parameters, Predictor};
 use crate::observations::{CellHash, Observations};
-use crate::views::{Selection, Views};
+use crate::views::{Selection, Storage, Views};
 use quadfill_kernels::{Real, sum};
 
 /// The terms of an objective besides the data and the penalty, whose scale belongs to the model.
@@ -66,6 +66,17 @@ impl<T: Real> Problem<T> {
         terms: &Terms,
         hold_out: Option<HoldOut>,
     ) -> Result<Self> {
+        Self::stored(data, spec, terms, hold_out, None)
+    }
+
+    /// The same with the data kept as told, instead of by their size and the free memory.
+    pub fn stored(
+        data: Observations,
+        spec: &ModelSpec,
+        terms: &Terms,
+        hold_out: Option<HoldOut>,
+        storage: Option<Storage>,
+    ) -> Result<Self> {
         let data = match terms.implicit {
             Some(weight) => implicit::with_implicit_weights(data, weight)?,
             None => data,
@@ -79,9 +90,9 @@ impl<T: Real> Problem<T> {
         let rows = spec.group_sizes(&data.sizes()).iter().sum();
         let perturbation = terms.perturbation.map(|seed| Perturbation::random(rows, 1.0, seed));
         let hash = hold_out.map(|hold_out| CellHash::new(data.modes(), hold_out.seed));
-        let mut views = Views::new(data);
+        let mut views = Views::stored(data, storage)?;
         if let (Some(hold_out), Some(hash)) = (hold_out, &hash) {
-            views.hold_out(hold_out.share, hash);
+            views.hold_out(hold_out.share, hash).map_err(Error::temporary_files)?;
         }
         let perturbation = perturbation.transpose()?.map(Arc::new);
         Ok(Self { views, terms: *terms, perturbation, hash })
@@ -143,14 +154,17 @@ impl<T: Real> Problem<T> {
         let squares: Vec<(f64, usize)> = (0..rows.labels())
             .into_par_iter()
             .with_min_len(64)
-            .map(|label| {
-                let (mut sum, mut count) = (0.0, 0);
-                held_out.for_each_of_row(label, |cell, value, _| {
-                    sum += (predictor.cell(cell) - value.to_f64()).powi(2);
-                    count += 1;
-                });
-                (sum, count)
-            })
+            .map_init(
+                || held_out.reader(),
+                |reader, label| {
+                    let (mut sum, mut count) = (0.0, 0);
+                    reader.for_each_of_row(label, |cell, value, _| {
+                        sum += (predictor.cell(cell) - value.to_f64()).powi(2);
+                        count += 1;
+                    });
+                    (sum, count)
+                },
+            )
             .collect();
         let count: usize = squares.iter().map(|(_, count)| count).sum();
         assert!(count > 0, "some cells are held out");

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use rayon::prelude::*;
 
 use super::Objective;
-use crate::views::{Plan, Segment};
+use crate::views::{Plan, Reader, Segment};
 use quadfill_kernels::Real;
 use quadfill_kernels::cells::Workspace;
 
@@ -14,12 +14,18 @@ pub(crate) type HeavySums = BTreeMap<usize, Vec<f64>>;
 
 /// Adds the sums over one segment to a row's sums.
 pub(crate) trait Accumulate<T: Real>:
-    Fn(&Segment, &mut Workspace<T>, &mut [f64]) + Sync
+    Fn(&Segment, &mut CellScratch<'_, T>, &mut [f64]) + Sync
 {
 }
-impl<T: Real, F: Fn(&Segment, &mut Workspace<T>, &mut [f64]) + Sync> Accumulate<T> for F {}
+impl<T: Real, F: Fn(&Segment, &mut CellScratch<'_, T>, &mut [f64]) + Sync> Accumulate<T> for F {}
 
-impl<T: Real> Objective<'_, T> {
+/// What a thread needs to sum over cells.
+pub(crate) struct CellScratch<'v, T: Real> {
+    pub(crate) workspace: Workspace<T>,
+    pub(crate) reader: Reader<'v, T>,
+}
+
+impl<'v, T: Real> Objective<'v, T> {
     pub(crate) fn plan(&self, group: usize) -> &Plan {
         &self.plans[group]
     }
@@ -28,9 +34,16 @@ impl<T: Real> Objective<'_, T> {
         &self.backend
     }
 
-    pub(crate) fn workspace(&self) -> Workspace<T> {
-        let biases = self.spec.biases == crate::model::Biases::Modes;
-        Workspace::new(self.spec.rank, biases)
+    pub(crate) fn scratch(&self) -> CellScratch<'v, T> {
+        self.scratch_with_biases(self.spec.biases == crate::model::Biases::Modes)
+    }
+
+    /// The same for sums with or without a constant column.
+    pub(crate) fn scratch_with_biases(&self, biases: bool) -> CellScratch<'v, T> {
+        CellScratch {
+            workspace: Workspace::new(self.spec.rank, biases),
+            reader: self.views.reader(),
+        }
     }
 
     /// Sums the segments of long rows in parallel and folds them in order.
@@ -38,15 +51,15 @@ impl<T: Real> Objective<'_, T> {
         &self,
         group: usize,
         width: usize,
-        workspace: &(impl Fn() -> Workspace<T> + Sync),
+        scratch: &(impl Fn() -> CellScratch<'v, T> + Sync),
         accumulate: &impl Accumulate<T>,
     ) -> HeavySums {
         let segments = self.plans[group].heavy();
         let parts: Vec<Vec<f64>> = segments
             .par_iter()
-            .map_init(workspace, |workspace, segment| {
+            .map_init(scratch, |scratch, segment| {
                 let mut part = vec![0.0; width];
-                accumulate(segment, workspace, &mut part);
+                accumulate(segment, scratch, &mut part);
                 part
             })
             .collect();
@@ -67,7 +80,7 @@ impl<T: Real> Objective<'_, T> {
         row: usize,
         heavy: &HeavySums,
         accumulate: &impl Accumulate<T>,
-        workspace: &mut Workspace<T>,
+        scratch: &mut CellScratch<'_, T>,
         out: &mut [f64],
     ) {
         if let Some(sums) = heavy.get(&row) {
@@ -78,7 +91,7 @@ impl<T: Real> Objective<'_, T> {
         for &mode in self.plans[group].modes() {
             let cells = self.views.mode(mode).range(row);
             if !cells.is_empty() {
-                accumulate(&Segment { row, mode, cells }, workspace, out);
+                accumulate(&Segment { row, mode, cells }, scratch, out);
             }
         }
     }
@@ -90,16 +103,16 @@ impl<T: Real> Objective<'_, T> {
         width: usize,
         accumulate: &impl Accumulate<T>,
     ) -> Vec<f64> {
-        let heavy = self.heavy_sums(group, width, &|| self.workspace(), accumulate);
+        let heavy = self.heavy_sums(group, width, &|| self.scratch(), accumulate);
         let units: Vec<Vec<f64>> = self.plans[group]
             .units()
             .par_iter()
             .map_init(
-                || self.workspace(),
-                |workspace, unit| {
+                || self.scratch(),
+                |scratch, unit| {
                     let mut sums = vec![0.0; unit.len() * width];
                     for (row, out) in unit.clone().zip(sums.chunks_exact_mut(width)) {
-                        self.row_sum(group, row, &heavy, accumulate, workspace, out);
+                        self.row_sum(group, row, &heavy, accumulate, scratch, out);
                     }
                     sums
                 },
@@ -112,17 +125,17 @@ impl<T: Real> Objective<'_, T> {
     pub(crate) fn unit_sums(
         &self,
         plan: &Plan,
-        measure: impl Fn(&Segment, &mut Workspace<T>) -> f64 + Sync,
+        measure: impl Fn(&Segment, &mut CellScratch<'_, T>) -> f64 + Sync,
     ) -> Vec<f64> {
         let units: Vec<Vec<f64>> = plan
             .units()
             .par_iter()
             .map_init(
-                || self.workspace(),
-                |workspace, unit| {
+                || self.scratch(),
+                |scratch, unit| {
                     unit.clone()
                         .flat_map(|row| plan.segments(self.views, row))
-                        .map(|segment| measure(&segment, workspace))
+                        .map(|segment| measure(&segment, scratch))
                         .collect()
                 },
             )

@@ -5,9 +5,8 @@ use rayon::prelude::*;
 use super::row_newton::{RowProblem, RowScratch};
 use super::row_systems::{GroupStep, solve_rows};
 use crate::model::{Interaction, Parameters};
-use crate::objective::{Objective, RowImplicit, RowPriors, perturbed_rows};
+use crate::objective::{CellScratch, Objective, RowImplicit, RowPriors, perturbed_rows};
 use crate::views::Segment;
-use quadfill_kernels::cells::Workspace;
 use quadfill_kernels::cholesky::{self, LANES};
 use quadfill_kernels::{Real, sum};
 
@@ -238,11 +237,17 @@ fn newton_steps<T: Real>(
         }
         Interaction::Cp => 0.0,
     };
-    let accumulate = |segment: &Segment, workspace: &mut Workspace<T>, out: &mut [f64]| {
-        let cells = point.row_cells(objective.views(), segment);
-        objective.backend().normal_equations(&point.context(segment.mode), &cells, workspace, out);
+    let accumulate = |segment: &Segment, scratch: &mut CellScratch<'_, T>, out: &mut [f64]| {
+        let cells = point.row_cells(&mut scratch.reader, segment);
+        objective.backend().normal_equations(
+            &point.context(segment.mode),
+            &cells,
+            &mut scratch.workspace,
+            out,
+        );
     };
-    let heavy = objective.heavy_sums(group, size, &|| Workspace::new(rank, true), &accumulate);
+    let heavy =
+        objective.heavy_sums(group, size, &|| objective.scratch_with_biases(true), &accumulate);
     let units: Vec<(Vec<f64>, f64)> = objective
         .plan(group)
         .units()
@@ -250,17 +255,17 @@ fn newton_steps<T: Real>(
         .map_init(
             || {
                 (
-                    Workspace::new(rank, true),
+                    objective.scratch_with_biases(true),
                     RowScratch::new(rank),
                     vec![0.0; size],
                     vec![0.0; rank + 1],
                 )
             },
-            |(workspace, scratch, moments, step), unit| {
+            |(cells, scratch, moments, step), unit| {
                 let mut steps = Vec::with_capacity(unit.len() * n);
                 let mut data = 0.0;
                 for row in unit.clone() {
-                    objective.row_sum(group, row, &heavy, &accumulate, workspace, moments);
+                    objective.row_sum(group, row, &heavy, &accumulate, cells, moments);
                     let numbers: Vec<f64> =
                         parameters.row(group, row).iter().map(|u| u.to_f64()).collect();
                     let problem = RowProblem {

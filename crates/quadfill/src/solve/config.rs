@@ -6,6 +6,7 @@ use super::gibbs::Sampling;
 use super::sdp::SdpForm;
 use crate::model::{Biases, ModelKind, ModelSpec};
 use crate::objective::{PenaltyScale, RowNormPenalty};
+use crate::views::Storage;
 
 /// A setting that is chosen automatically, or given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -239,6 +240,10 @@ pub struct FitConfig {
     pub seed: u64,
     /// Single or double precision; by default double.
     pub precision: Choice<Precision>,
+    /// How the data are kept during the fit; by default by their size and the free memory. No result depends
+    /// on it, so model files do not tell.
+    #[serde(skip)]
+    pub views: Choice<Storage>,
     /// Whether the fit ends with a certificate (quadratic models only).
     pub certify: bool,
     /// How much is computed to choose a model automatically.
@@ -275,6 +280,7 @@ impl Default for FitConfig {
             time_limit: None,
             seed: 0,
             precision: Choice::Auto,
+            views: Choice::Auto,
             certify: true,
             effort: Effort::Normal,
             keep_draws: false,

@@ -224,7 +224,8 @@ fn start<T: Real>(
         Beginning::New => (Position::new(base), None),
     };
     let folds = race::folds(&data, &checked)?;
-    let problem = Problem::new(data, &checked.spec, &checked.terms(), checked.hold_out())?;
+    let (terms, storage) = (checked.terms(), config.views.fixed());
+    let problem = Problem::stored(data, &checked.spec, &terms, checked.hold_out(), storage)?;
     let mut session = FitSession::new(&checked, &problem, &folds, observer, fingerprint, position);
     let state = state.unwrap_or_else(|| match config.model {
         ModelKind::Learned => State::LearnKernel,

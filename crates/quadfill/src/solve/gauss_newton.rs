@@ -7,9 +7,8 @@ use super::damping::Damping;
 use super::step::{Step, StepReport};
 use super::vector;
 use crate::model::Parameters;
-use crate::objective::Objective;
+use crate::objective::{CellScratch, Objective};
 use crate::views::Segment;
-use quadfill_kernels::cells::Workspace;
 use quadfill_kernels::{Real, cholesky};
 
 const MAX_INNER: usize = 2000;
@@ -102,10 +101,15 @@ impl RowBlocks {
                 let sums = objective.row_sums(
                     group,
                     size,
-                    &|segment: &Segment, workspace: &mut Workspace<T>, out: &mut [f64]| {
-                        let cells = point.row_cells(objective.views(), segment);
+                    &|segment: &Segment, scratch: &mut CellScratch<'_, T>, out: &mut [f64]| {
+                        let cells = point.row_cells(&mut scratch.reader, segment);
                         let context = point.context(segment.mode);
-                        objective.backend().normal_equations(&context, &cells, workspace, out);
+                        objective.backend().normal_equations(
+                            &context,
+                            &cells,
+                            &mut scratch.workspace,
+                            out,
+                        );
                     },
                 );
                 let priors = objective.row_priors(parameters, group);

@@ -5,10 +5,9 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use crate::model::Parameters;
-use crate::objective::Objective;
+use crate::objective::{CellScratch, Objective};
 use crate::views::Segment;
 use quadfill_kernels::Real;
-use quadfill_kernels::cells::Workspace;
 use quadfill_kernels::cholesky::LANES;
 
 /// Up to [`LANES`] rows and the equations for their steps.
@@ -72,27 +71,32 @@ pub(super) fn solve_rows<T: Real, A: Default + Send>(
     let n = parameters.layout().row_unknowns();
     let size = (n + 1) * (n + 1);
     let point = objective.point(parameters);
-    let accumulate = |segment: &Segment, workspace: &mut Workspace<T>, out: &mut [f64]| {
+    let accumulate = |segment: &Segment, scratch: &mut CellScratch<'_, T>, out: &mut [f64]| {
         if objective.has_linear_cells() {
-            return objective.add_linear(&point, segment, workspace, &mut out[n * (n + 1)..]);
+            return objective.add_linear(&point, segment, scratch, &mut out[n * (n + 1)..]);
         }
-        let cells = point.row_cells(objective.views(), segment);
-        objective.backend().normal_equations(&point.context(segment.mode), &cells, workspace, out);
+        let cells = point.row_cells(&mut scratch.reader, segment);
+        objective.backend().normal_equations(
+            &point.context(segment.mode),
+            &cells,
+            &mut scratch.workspace,
+            out,
+        );
     };
-    let heavy = objective.heavy_sums(group, size, &|| objective.workspace(), &accumulate);
+    let heavy = objective.heavy_sums(group, size, &|| objective.scratch(), &accumulate);
     let units: Vec<(Vec<f64>, A)> = objective
         .plan(group)
         .units()
         .par_iter()
         .map_init(
-            || (objective.workspace(), vec![0.0; LANES * size], vec![0.0; LANES * n]),
-            |(workspace, systems, solutions), unit| {
+            || (objective.scratch(), vec![0.0; LANES * size], vec![0.0; LANES * n]),
+            |(scratch, systems, solutions), unit| {
                 let mut steps = vec![0.0; unit.len() * n];
                 let mut gathered = A::default();
                 for (first, out) in unit.clone().step_by(LANES).zip(steps.chunks_mut(LANES * n)) {
                     let rows = first..unit.end.min(first + LANES);
                     for (row, system) in rows.clone().zip(systems.chunks_exact_mut(size)) {
-                        objective.row_sum(group, row, &heavy, &accumulate, workspace, system);
+                        objective.row_sum(group, row, &heavy, &accumulate, scratch, system);
                     }
                     solve(&mut Batch { rows, systems, steps: solutions }, &mut gathered);
                     out.copy_from_slice(&solutions[..out.len()]);

@@ -1,6 +1,10 @@
 //! Marks held-out cells: they move to the end of every row they are in.
 
-use super::{View, Views};
+use std::io;
+
+use super::packed::PackedWriter;
+use super::window::{ModeReader, Window};
+use super::{Cells, ModeSelection, Store, View, Views};
 use crate::observations::{CellHash, is_held_out};
 use quadfill_kernels::Real;
 
@@ -21,11 +25,12 @@ impl Limit {
 }
 
 impl<T: Real> Views<T> {
-    /// Holds out about the given share of the cells, by the hashes of their labels.
+    /// Holds out about the given share of the cells, by the hashes of their labels. Fails where files of mapped
+    /// views cannot be written.
     ///
     /// # Panics
     /// If there is a single observation, which cannot be split.
-    pub(crate) fn hold_out(&mut self, share: f64, hash: &CellHash) {
+    pub(crate) fn hold_out(&mut self, share: f64, hash: &CellHash) -> io::Result<()> {
         assert!(self.len() > 1, "a single observation cannot be split");
         let (mut least, mut most, mut held) = (u64::MAX, u64::MIN, 0);
         self.all().for_each(|cell, _, _| {
@@ -40,51 +45,81 @@ impl<T: Real> Views<T> {
             largest: (held == self.len()).then_some(most),
         };
         for (mode, view) in self.views.iter_mut().enumerate() {
-            view.hold_out(mode, |cell| limit.holds_out(hash.cell(cell)));
+            let writer = match &self.packing {
+                Some(packing) => Some(packing.writer(mode)?),
+                None => None,
+            };
+            view.hold_out(mode, writer, |cell| limit.holds_out(hash.cell(cell)))?;
         }
+        Ok(())
     }
 }
 
+/// The cells of a row, those that are held out last.
+#[derive(Default)]
+struct Row<T> {
+    chosen: Vec<bool>,
+    others: Vec<u32>,
+    values: Vec<T>,
+    weights: Option<Vec<T>>,
+}
+
 impl<T: Real> View<T> {
-    /// Moves the chosen cells to the end of their rows; the order within both parts stays.
-    fn hold_out(&mut self, mode: usize, is_held_out: impl Fn(&[u32]) -> bool) {
+    /// Moves the chosen cells to the end of their rows; the order within both parts stays. Packed cells are
+    /// written again.
+    fn hold_out(
+        &mut self,
+        mode: usize,
+        mut writer: Option<PackedWriter<T>>,
+        is_held_out: impl Fn(&[u32]) -> bool,
+    ) -> io::Result<()> {
         let mut training_counts = Vec::with_capacity(self.labels());
-        let width = self.width;
-        let mut chosen = Vec::new();
-        let (mut others, mut values, mut weights) = (Vec::new(), Vec::new(), Vec::new());
+        let mut row = Row::default();
+        let mut window = Window::default();
         for label in 0..self.labels() {
             let range = self.starts[label]..self.starts[label + 1];
-            chosen.clear();
-            self.visit_range(mode, label, range.clone(), &mut |cell, _, _| {
-                chosen.push(is_held_out(cell));
+            let mut reader = ModeReader::with(ModeSelection::all(self), window);
+            row.chosen.clear();
+            reader.visit(mode, label, range.clone(), &mut |cell, _, _| {
+                row.chosen.push(is_held_out(cell));
             });
-            others.clear();
-            values.clear();
-            weights.clear();
-            let mut next = range.start;
-            for (at, &is_held_out) in range.clone().zip(&chosen) {
-                if is_held_out {
-                    let cell = self.segment(at, at + 1);
-                    others.extend_from_slice(cell.others);
-                    values.extend_from_slice(cell.values);
-                    weights.extend_from_slice(cell.weights.unwrap_or_default());
-                    continue;
-                }
-                self.others.copy_within(at * width..(at + 1) * width, next * width);
-                self.values[next] = self.values[at];
-                if let Some(weights) = &mut self.weights {
-                    weights[next] = weights[at];
-                }
-                next += 1;
-            }
-            training_counts.push((next - range.start) as u32);
-            self.others[next * width..range.end * width].copy_from_slice(&others);
-            self.values[next..range.end].copy_from_slice(&values);
-            if let Some(all) = &mut self.weights {
-                all[next..range.end].copy_from_slice(&weights);
+            training_counts.push(row.sort(reader.read(range.clone())));
+            window = reader.into_window();
+            match (&mut writer, &mut self.store) {
+                (Some(writer), _) => writer.push(row.cells())?,
+                (None, Store::Plain(cells)) => cells.overwrite(range.start, row.cells()),
+                (None, Store::Packed(_)) => unreachable!("packed cells have a writer"),
             }
         }
+        if let Some(writer) = writer {
+            self.store = Store::Packed(writer.finish()?);
+        }
         self.training_counts = Some(training_counts);
+        Ok(())
+    }
+}
+
+impl<T: Real> Row<T> {
+    /// Takes the cells of a row in their new order, and returns how many are not held out.
+    fn sort(&mut self, cells: Cells<'_, T>) -> u32 {
+        let width = cells.others.len() / cells.values.len().max(1);
+        self.others.clear();
+        self.values.clear();
+        self.weights = cells.weights.map(|_| Vec::new());
+        for part in [false, true] {
+            for at in (0..self.chosen.len()).filter(|&at| self.chosen[at] == part) {
+                self.others.extend_from_slice(&cells.others[at * width..(at + 1) * width]);
+                self.values.push(cells.values[at]);
+                if let (Some(sorted), Some(weights)) = (&mut self.weights, cells.weights) {
+                    sorted.push(weights[at]);
+                }
+            }
+        }
+        self.chosen.iter().filter(|&&chosen| !chosen).count() as u32
+    }
+
+    fn cells(&self) -> Cells<'_, T> {
+        Cells { others: &self.others, values: &self.values, weights: self.weights.as_deref() }
     }
 }
 
@@ -125,7 +160,7 @@ mod tests {
             let data = Observations::new(modes.clone(), columns, values, weights, OnDuplicate::Error).unwrap();
             let mut views = Views::<f64>::new(data.clone());
             let whole = sorted(views.all());
-            views.hold_out(share, &CellHash::new(&modes, seed));
+            views.hold_out(share, &CellHash::new(&modes, seed)).unwrap();
             prop_assert_eq!(&sorted(views.all()), &whole);
             let (training, held) = (sorted(views.training()), sorted(views.held_out()));
             prop_assert!(!training.is_empty() && !held.is_empty());
@@ -136,8 +171,9 @@ mod tests {
             for mode in 0..3 {
                 for (part, expected) in [(views.training(), &training), (views.held_out(), &held)] {
                     let selection = part.mode(mode);
+                    let mut reader = selection.reader();
                     for label in 0..selection.labels() {
-                        let found = selection.cells(label);
+                        let found = reader.cells(label);
                         let of_label: Vec<&Cell> =
                             expected.iter().filter(|(cell, _)| cell[mode] as usize == label).collect();
                         prop_assert_eq!(found.values.len(), of_label.len());

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Cells, View, Views};
+use super::{ModeReader, Reader, View, Views};
 use quadfill_kernels::Real;
 
 /// All observations, or the part of them that is held out, or the rest.
@@ -64,7 +64,7 @@ impl<'a, T: Real> Selection<'a, T> {
 
     /// Whether the observations have weights.
     pub(crate) fn is_weighted(self) -> bool {
-        self.views.views[0].weights.is_some()
+        self.views.views[0].is_weighted()
     }
 
     /// The sum of the weights (the number of observations without them).
@@ -79,15 +79,15 @@ impl<'a, T: Real> Selection<'a, T> {
 
     /// Passes every observation to `see` as a full cell with value and weight, in a fixed order.
     pub fn for_each(self, mut see: impl FnMut(&[u32], T, T)) {
+        let mut reader = self.reader();
         for label in 0..self.mode(0).labels() {
-            self.for_each_of_row(label, &mut see);
+            reader.for_each_of_row(label, &mut see);
         }
     }
 
-    /// The same for the observations of one label of the first mode.
-    pub(crate) fn for_each_of_row(self, label: usize, mut see: impl FnMut(&[u32], T, T)) {
-        let mode = self.mode(0);
-        mode.view.visit_range(0, label, mode.range(label), &mut see);
+    /// Readers of the observations, for one thread.
+    pub(crate) fn reader(self) -> Reader<'a, T> {
+        Reader::new(self)
     }
 
     /// The weighted mean of the values.
@@ -136,14 +136,17 @@ impl<'a, T: Real> ModeSelection<'a, T> {
         self.view.starts[label]
     }
 
-    /// The selected observations of a label.
-    pub fn cells(self, label: usize) -> Cells<'a, T> {
-        let range = self.range(label);
-        self.segment(range.start, range.end)
+    /// A reader of the observations, for one thread.
+    pub fn reader(self) -> ModeReader<'a, T> {
+        ModeReader::new(self)
     }
 
-    /// The observations from one position to another.
-    pub(crate) fn segment(self, from: usize, to: usize) -> Cells<'a, T> {
-        self.view.segment(from, to)
+    /// All observations of a view.
+    pub(super) fn all(view: &'a View<T>) -> Self {
+        Self { view, part: Part::All }
+    }
+
+    pub(super) fn view(&self) -> &'a View<T> {
+        self.view
     }
 }

@@ -5,6 +5,7 @@ use clap::{Args, ValueEnum};
 use quadfill::model::Biases;
 use quadfill::objective::{PenaltyScale, RowNormPenalty};
 use quadfill::solve::{Choice, Effort, FitConfig, Precision, Rank, SdpForm, Solver};
+use quadfill::views::Storage;
 
 use super::FitFlags;
 use crate::flags::model::ModelFlags;
@@ -109,6 +110,11 @@ pub(super) struct SearchFlags {
     /// cell; by default their mean is kept
     #[arg(long, hide_short_help = true)]
     keep_draws: bool,
+    /// How the data are kept during the fit; by default by their size and the free memory
+    ///
+    /// The model is the same in any case.
+    #[arg(long, value_name = "HOW", value_enum, hide_short_help = true)]
+    views: Option<ViewsName>,
     /// The convex program of --solver sdp
     ///
     /// By default trace, or with --penalty objective.
@@ -253,6 +259,16 @@ enum EffortName {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum ViewsName {
+    /// As they are computed with: the fastest
+    Plain,
+    /// Packed into about a third of the memory
+    Packed,
+    /// Packed in temporary files
+    Mapped,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum FormName {
     /// The smallest trace that reproduces the data
     Trace,
@@ -318,6 +334,12 @@ impl FitFlags {
             precision: match search.precision {
                 Some(PrecisionName::F32) => Choice::Fixed(Precision::F32),
                 Some(PrecisionName::F64) => Choice::Fixed(Precision::F64),
+                None => Choice::Auto,
+            },
+            views: match search.views {
+                Some(ViewsName::Plain) => Choice::Fixed(Storage::Plain),
+                Some(ViewsName::Packed) => Choice::Fixed(Storage::Packed),
+                Some(ViewsName::Mapped) => Choice::Fixed(Storage::Mapped),
                 None => Choice::Auto,
             },
             certify: true,

@@ -32,7 +32,8 @@ pub(in crate::solve) fn folds<T: Real>(
         return Ok(Vec::new());
     };
     let problem = |data: Observations, seed: u64| {
-        Problem::new(data, &checked.spec, &Terms::default(), Some(HoldOut { share, seed }))
+        let (hold_out, storage) = (Some(HoldOut { share, seed }), checked.config.views.fixed());
+        Problem::stored(data, &checked.spec, &Terms::default(), hold_out, storage)
     };
     if data.len() > MANY {
         return Ok(vec![problem(sample(data, seed), seed)?]);

@@ -1,0 +1,104 @@
+//! Where the cells of views are kept, and which is chosen.
+
+use std::fs;
+
+use serde::{Deserialize, Serialize};
+
+use crate::observations::Observations;
+use quadfill_kernels::Real;
+use quadfill_kernels::bits::bits_for;
+
+/// How the cells of views are kept. It changes memory and time, and no result.
+///
+/// ```
+/// use quadfill::solve::Choice;
+/// use quadfill::{FitConfig, views::Storage};
+/// let config = FitConfig { views: Choice::Fixed(Storage::Packed), ..FitConfig::default() };
+/// assert!(config.check().is_ok());
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Storage {
+    /// As the kernels read them.
+    Plain,
+    /// In as few bits as the labels need, in memory. Values and weights of which at most 256 differ take a
+    /// byte at most.
+    Packed,
+    /// The same in temporary files, of which the system keeps in memory what there is room for.
+    Mapped,
+}
+
+/// Where the free memory is unknown, data beyond this many bytes are packed.
+const LARGE: usize = 4 << 30;
+
+impl Storage {
+    /// The fastest storage for which there is room.
+    pub(super) fn choose<T: Real>(data: &Observations) -> Self {
+        Self::for_size(Size::of::<T>(data), free_memory())
+    }
+
+    fn for_size(size: Size, free: Option<usize>) -> Self {
+        let Some(free) = free else {
+            return if size.plain > LARGE { Self::Packed } else { Self::Plain };
+        };
+        // Factors, draws and a certificate need memory too.
+        let room = free / 10 * 6;
+        if size.plain <= room {
+            Self::Plain
+        } else if size.packed <= room {
+            Self::Packed
+        } else {
+            Self::Mapped
+        }
+    }
+}
+
+/// Bytes of views.
+#[derive(Debug, Clone, Copy)]
+struct Size {
+    plain: usize,
+    /// If no table is short enough, while a plain view is packed.
+    packed: usize,
+}
+
+impl Size {
+    fn of<T: Real>(data: &Observations) -> Self {
+        let (len, sizes) = (data.len(), data.sizes());
+        let numbers = size_of::<T>() * (1 + usize::from(data.weights().is_some()));
+        let plain = (sizes.len() - 1) * size_of::<u32>() + numbers;
+        let bits: u32 = sizes.iter().map(|&labels| bits_for(labels)).sum();
+        let packed = (sizes.len() - 1) * bits.div_ceil(8) as usize + sizes.len() * numbers;
+        Self { plain: len * sizes.len() * plain, packed: len * (packed + plain) }
+    }
+}
+
+/// The bytes of memory that programs can still take, where the system tells.
+fn free_memory() -> Option<usize> {
+    let about = fs::read_to_string("/proc/meminfo").ok()?;
+    let line = about.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let kib: usize = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kib * 1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_storage_follows_the_room() {
+        let size = Size { plain: 36 << 20, packed: 25 << 20 };
+        let chosen = |free| Storage::for_size(size, free);
+        assert_eq!(chosen(Some(100 << 20)), Storage::Plain);
+        assert_eq!(chosen(Some(50 << 20)), Storage::Packed);
+        assert_eq!(chosen(Some(20 << 20)), Storage::Mapped);
+        assert_eq!(chosen(None), Storage::Plain);
+        let large = Size { plain: 36 << 30, packed: 25 << 30 };
+        assert_eq!(Storage::for_size(large, None), Storage::Packed);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn linux_tells_its_free_memory() {
+        assert!(free_memory().is_some_and(|free| free > 1 << 20));
+    }
+}
