@@ -29,7 +29,7 @@ use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use crate::observations::Observations;
-use packed::{PackedCells, Packing, Place};
+use packed::{Coding, PackedCells, Packing, Place};
 use plain::PlainCells;
 use quadfill_kernels::Real;
 use table::Table;
@@ -244,14 +244,15 @@ impl<T: Real> Views<T> {
 impl<T: Real> Packing<T> {
     /// The packing of observations: numbers of which few differ get a table.
     fn of(data: &Observations, place: Place) -> Self {
-        let table = |numbers: &[f64]| {
-            Table::of(numbers.iter().map(|&number| T::from_f64(number))).map(Arc::new)
+        let coding = |numbers: &[f64]| {
+            let table = Table::of(numbers.iter().map(|&number| T::from_f64(number)));
+            table.map_or(Coding::Exact, |table| Coding::Table(Arc::new(table)))
         };
         Self {
             sizes: data.sizes(),
             place,
-            values: table(data.values()),
-            weights: data.weights().map(table),
+            values: coding(data.values()),
+            weights: data.weights().map(coding),
         }
     }
 }

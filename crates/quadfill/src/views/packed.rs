@@ -149,9 +149,18 @@ impl<T: Real> Numbers<T> {
 pub(super) struct Packing<T> {
     pub(super) sizes: Vec<usize>,
     pub(super) place: Place,
-    pub(super) values: Option<Arc<Table<T>>>,
-    /// Of weighted data, the table of their weights where few differ.
-    pub(super) weights: Option<Option<Arc<Table<T>>>>,
+    pub(super) values: Coding<T>,
+    /// Of weighted data.
+    pub(super) weights: Option<Coding<T>>,
+}
+
+/// How numbers are written.
+#[derive(Debug, Clone)]
+pub(super) enum Coding<T> {
+    /// By their place in a table.
+    Table(Arc<Table<T>>),
+    /// As they are.
+    Exact,
 }
 
 /// Packs the cells of a view one after the other.
@@ -168,7 +177,7 @@ impl<T: Real> Packing<T> {
         let others = self.sizes.iter().enumerate().filter(|&(other, _)| other != mode);
         let others: io::Result<Vec<ColumnWriter>> =
             others.map(|(_, &labels)| ColumnWriter::new(bits_for(labels), self.place)).collect();
-        let numbers = |table: &Option<Arc<Table<T>>>| NumbersWriter::new(table.clone(), self.place);
+        let numbers = |coding: &Coding<T>| NumbersWriter::new(coding.clone(), self.place);
         Ok(PackedWriter {
             len: 0,
             others: others?,
@@ -236,10 +245,12 @@ enum NumbersWriter<T> {
 }
 
 impl<T: Real> NumbersWriter<T> {
-    fn new(table: Option<Arc<Table<T>>>, place: Place) -> io::Result<Self> {
-        Ok(match table {
-            Some(table) => Self::Coded { codes: ColumnWriter::new(table.bits(), place)?, table },
-            None => Self::Exact(Sink::new(place)?),
+    fn new(coding: Coding<T>, place: Place) -> io::Result<Self> {
+        Ok(match coding {
+            Coding::Table(table) => {
+                Self::Coded { codes: ColumnWriter::new(table.bits(), place)?, table }
+            }
+            Coding::Exact => Self::Exact(Sink::new(place)?),
         })
     }
 
