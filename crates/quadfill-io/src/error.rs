@@ -50,6 +50,44 @@ pub enum ReadError {
         /// What was asked for.
         name: String,
     },
+    /// A pattern or a folder without files.
+    #[error(
+        "{pattern}: {reason}: name a file, a folder of files, or a pattern such as 'part-*.parquet'"
+    )]
+    NoFiles {
+        /// What was given.
+        pattern: String,
+        /// Why there are none.
+        reason: String,
+    },
+    /// A part of the data without a column that the first part has.
+    #[error(
+        "{file}: there is no column `{column}`, which {first} has: give files with the same columns"
+    )]
+    OtherColumns {
+        /// The part.
+        file: String,
+        /// The column.
+        column: String,
+        /// The first part.
+        first: String,
+    },
+    /// Labels of different types in parts of the data.
+    #[error(
+        "{file}: column `{column}` holds {got}, but {expected} in {first}: write all files with the same types"
+    )]
+    OtherType {
+        /// The part.
+        file: String,
+        /// The column.
+        column: String,
+        /// What it holds.
+        got: &'static str,
+        /// The first part.
+        first: String,
+        /// What it holds there.
+        expected: &'static str,
+    },
     /// Nothing in the file.
     #[error("{file}: the file has no rows: give at least one row with a value")]
     Empty {

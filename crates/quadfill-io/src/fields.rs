@@ -99,8 +99,7 @@ pub(crate) fn observe<S: FieldSource>(
     options: &ReadOptions,
 ) -> Result<(Observations, Option<ColumnRoles>)> {
     let (file, columns) = (source.file(), columns_of(source));
-    let facts: Vec<ColumnFacts> =
-        (0..columns.count).map(|column| facts_about(source, column)).collect();
+    let facts = facts_of(source);
     let roles = Roles::find(columns, options, &facts)?;
     let pieces = read_pieces(source, &roles, options)?;
     let locate = |rows| row_positions(file, rows);
@@ -119,6 +118,11 @@ pub(crate) fn pieces_for_modes<S: FieldSource>(
     let columns = columns_of(source);
     let found = wanted.columns(columns, options)?;
     read_pieces(source, &Roles::for_model(wanted.modes, &found, columns.count), options)
+}
+
+/// Facts about all columns.
+pub(crate) fn facts_of<S: FieldSource>(source: &S) -> Vec<ColumnFacts> {
+    (0..source.column_count()).map(|column| facts_about(source, column)).collect()
 }
 
 /// Facts about a column, from the first piece. What cannot be read says nothing, and is complained about
@@ -172,7 +176,12 @@ fn read_pieces<S: FieldSource>(
     Ok(pieces)
 }
 
-fn read_piece<S: FieldSource>(source: &S, number: usize, roles: &Roles) -> Result<Piece> {
+/// The rows of one piece.
+pub(crate) fn read_piece<S: FieldSource>(
+    source: &S,
+    number: usize,
+    roles: &Roles,
+) -> Result<Piece> {
     let mut piece = Piece::new(&roles.modes, roles.weighted, source.rows(number));
     let mut counts = Vec::new();
     for (column, role) in roles.of_columns.iter().enumerate() {

@@ -7,8 +7,9 @@ use numpy::{IntoPyArray, PyArray1};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
+use quadfill::views::Data as Given;
 use quadfill::{Labels, Mode, Observations};
-use quadfill_io::{ColumnRoles, ReadOptions, read_bytes_with_roles, read_with_roles};
+use quadfill_io::{ColumnRoles, ReadOptions, read_bytes_with_roles, read_data};
 
 use crate::columns::Columns;
 use crate::errors::read_error;
@@ -19,27 +20,42 @@ use crate::settings::Parameters;
 #[pyclass(module = "quadfill._quadfill", frozen)]
 pub(crate) struct Data {
     /// Nothing after a fit that was allowed to consume them.
-    observations: Mutex<Option<Observations>>,
+    observations: Mutex<Option<Given>>,
     roles: Option<ColumnRoles>,
 }
 
 impl Data {
-    pub(crate) fn new(observations: Observations, roles: Option<ColumnRoles>) -> Self {
-        Self { observations: Mutex::new(Some(observations)), roles }
+    pub(crate) fn new(observations: impl Into<Given>, roles: Option<ColumnRoles>) -> Self {
+        Self { observations: Mutex::new(Some(observations.into())), roles }
     }
 
-    /// Calls `with` with the observations.
-    pub(crate) fn with<R>(&self, with: impl FnOnce(&Observations) -> PyResult<R>) -> PyResult<R> {
+    /// Calls `with` with the data, wherever they are.
+    pub(crate) fn with_any<R>(&self, with: impl FnOnce(&Given) -> PyResult<R>) -> PyResult<R> {
         let held = self.observations.lock().unwrap_or_else(PoisonError::into_inner);
         with(held.as_ref().ok_or_else(consumed)?)
     }
 
-    pub(crate) fn copy(&self) -> PyResult<Observations> {
+    /// Calls `with` with the observations, which must be in memory.
+    pub(crate) fn with<R>(&self, with: impl FnOnce(&Observations) -> PyResult<R>) -> PyResult<R> {
+        self.with_any(|data| match data {
+            Given::Observations(data) => with(data),
+            Given::Packed(data) => Err(PyRuntimeError::new_err(format!(
+                "{} observations are too many to be held as they are: this can be done with a part of them",
+                data.len()
+            ))),
+        })
+    }
+
+    pub(crate) fn copy(&self) -> PyResult<Given> {
+        self.with_any(|data| Ok(data.clone()))
+    }
+
+    pub(crate) fn copy_in_memory(&self) -> PyResult<Observations> {
         self.with(|data| Ok(data.clone()))
     }
 
-    /// The observations, which nobody else may use afterwards.
-    pub(crate) fn take(&self) -> PyResult<Observations> {
+    /// The data, which nobody else may use afterwards.
+    pub(crate) fn take(&self) -> PyResult<Given> {
         let mut held = self.observations.lock().unwrap_or_else(PoisonError::into_inner);
         held.take().ok_or_else(consumed)
     }
@@ -88,7 +104,7 @@ impl Data {
     ) -> PyResult<Self> {
         let options = Parameters(reading).reading()?;
         let pool = pool(n_jobs)?;
-        let read = py.detach(|| pool.install(|| read_with_roles(&path, &options)));
+        let read = py.detach(|| pool.install(|| read_data(&path, &options, None, &mut |_| ())));
         let (data, roles) = read.map_err(|error| read_error(py, &error))?;
         Ok(Self::new(data, roles))
     }
@@ -111,25 +127,25 @@ impl Data {
     }
 
     fn __len__(&self) -> PyResult<usize> {
-        self.with(|data| Ok(data.len()))
+        self.with_any(|data| Ok(data.len()))
     }
 
     /// The names of the modes.
     #[getter]
     fn modes(&self) -> PyResult<Vec<String>> {
-        self.with(|data| Ok(data.modes().iter().map(|mode| mode.name.clone()).collect()))
+        self.with_any(|data| Ok(data.modes().iter().map(|mode| mode.name.clone()).collect()))
     }
 
     /// The number of labels of each mode.
     #[getter]
     fn sizes(&self) -> PyResult<Vec<usize>> {
-        self.with(|data| Ok(data.sizes()))
+        self.with_any(|data| Ok(data.sizes()))
     }
 
     /// The name of the column of values.
     #[getter]
     fn value(&self) -> PyResult<String> {
-        self.with(|data| Ok(data.source().value.clone()))
+        self.with_any(|data| Ok(data.source().value.clone()))
     }
 
     /// What the columns were taken for, as JSON.
@@ -147,12 +163,12 @@ impl Data {
 
     /// The data in numbers, as JSON.
     fn summary(&self) -> PyResult<String> {
-        self.with(|data| Ok(serde_json::to_string(&data.summary()).unwrap_or_default()))
+        self.with_any(|data| Ok(serde_json::to_string(&data.summary()).unwrap_or_default()))
     }
 
     /// The labels of a mode.
     fn labels<'py>(&self, py: Python<'py>, mode: usize) -> PyResult<Bound<'py, PyAny>> {
-        self.with(|data| labels_of(py, &data.modes()[mode]))
+        self.with_any(|data| labels_of(py, &data.modes()[mode]))
     }
 
     /// The label indices of a mode.

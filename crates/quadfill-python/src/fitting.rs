@@ -7,9 +7,10 @@ use std::time::{Duration, Instant};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use quadfill::Error;
 use quadfill::observations::Summary;
 use quadfill::solve::{Choice, FitConfig, Observer, Theory};
-use quadfill::{Error, Observations};
+use quadfill::views::Data as Given;
 use quadfill_report::{Recorded, Recorder};
 
 use crate::data::Data;
@@ -51,8 +52,8 @@ impl Plan {
     /// The data as they are fitted, the settings for them, and a summary of both.
     pub(crate) fn prepare(
         &self,
-        data: Observations,
-    ) -> Result<(Observations, FitConfig, Summary), Error> {
+        data: impl Into<Given>,
+    ) -> Result<(Given, FitConfig, Summary), Error> {
         let mut config = self.config.clone();
         let mut data = config.share_labels(data)?;
         if let Some((count, names)) = &self.negatives {
@@ -63,7 +64,8 @@ impl Plan {
                 names.iter().map(position).collect::<Result<_, _>>()?
             };
             let interaction = config.model.interaction(data.modes().len())?;
-            data = interaction.draw_negatives(data, *count, &modes, config.seed)?;
+            let given = data.in_memory("`negatives`")?;
+            data = interaction.draw_negatives(given, *count, &modes, config.seed)?.into();
         }
         let theory = self.theory.map(|alpha| Theory::choose(alpha, &data, &config)).transpose()?;
         let summary = match &theory {

@@ -29,6 +29,9 @@ pub(crate) struct Story {
 /// An observation that a prediction rests on: its labels, value, leverage and effect.
 type Influence = (Vec<String>, f64, f64, f64);
 
+/// How many observations a page shows of data that are more than the memory holds.
+const SHOWN: usize = 1_000_000;
+
 /// A fitted model.
 #[pyclass(module = "quadfill._quadfill", frozen)]
 pub(crate) struct Model {
@@ -344,7 +347,7 @@ impl Model {
         k: usize,
     ) -> PyResult<Vec<Vec<Influence>>> {
         let cell = cells::whole(py, &self.inner, &given)?;
-        let data = data.copy()?;
+        let data = data.copy_in_memory()?;
         let influences = py.detach(|| self.inner.influences(data, &cell));
         let modes = self.inner.modes();
         let named = |cell: &[u32]| {
@@ -396,9 +399,10 @@ impl Model {
         parameters: &Bound<'_, PyDict>,
     ) -> PyResult<()> {
         let plan = Plan::new(parameters)?;
-        let data = data.copy()?;
+        let shown = data.with_any(|data| Ok(data.shown(SHOWN)))?;
         let page = py.detach(|| {
-            let (data, _, summary) = plan.prepare(data)?;
+            let (data, _, summary) = plan.prepare(shown)?;
+            let data = data.shown(SHOWN);
             let story = self.story.as_ref();
             let story = FitStory {
                 name: title,

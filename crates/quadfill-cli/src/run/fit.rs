@@ -69,6 +69,9 @@ pub(super) struct FitReport {
     data: Summary,
 }
 
+/// How many observations a page shows of data that are more than the memory holds.
+const SHOWN: usize = 1_000_000;
+
 /// What a sampler did.
 #[derive(Debug, Serialize)]
 struct Draws {
@@ -96,7 +99,8 @@ pub(super) fn run(plan: &FitPlan, output: Output) -> Result<()> {
 pub(super) fn fit(plan: &FitPlan, output: Output) -> Result<FitReport> {
     let interval = checkpoint_interval()?;
     let clock = Clock::start();
-    let Prepared { data, config, test, theory, summary: about, columns } = Prepared::read(plan)?;
+    let Prepared { data, config, test, theory, summary: about, columns } =
+        Prepared::read(plan, output)?;
     let read_seconds = clock.seconds();
     // The number of free parameters of a rank that is chosen automatically is known after the fit.
     let freedom = about.degrees_of_freedom.filter(|_| matches!(config.rank, Rank::Fixed(_)));
@@ -113,7 +117,7 @@ pub(super) fn fit(plan: &FitPlan, output: Output) -> Result<FitReport> {
         Checkpoints::remove(&checkpoint);
     }
     // A fit consumes the data; the report needs them again.
-    let shown = plan.report.as_ref().map(|_| data.clone());
+    let shown = plan.report.as_ref().map(|_| data.shown(SHOWN));
     let cells = test.as_ref().map_or_else(Vec::new, |test| test.columns().to_vec());
     let checkpoints = Checkpoints::new(checkpoint.clone(), interval);
     let mut watcher = Watcher::new(checkpoints, output, cells);

@@ -7,9 +7,10 @@ use quadfill::model::Biases;
 use quadfill::observations::{BinsSummary, Summary};
 use quadfill::solve::{FitConfig, Precision, Rank, Status};
 use quadfill::{Model, is_model};
-use quadfill_io::{ColumnRoles, read_with_roles};
+use quadfill_io::ColumnRoles;
 use serde::Serialize;
 
+use super::read::read;
 use super::summary;
 use crate::flags::InspectFlags;
 use crate::output::Output;
@@ -22,7 +23,7 @@ pub(super) fn run(flags: &InspectFlags, output: Output) -> Result<()> {
         return output.answer(report.text(&flags.what), &report);
     }
     paths::check_input(&flags.what)?;
-    let about = inspect_data(flags)?;
+    let about = inspect_data(flags, output)?;
     let columns = about.columns.as_ref();
     let mut text = summary::lines(&about.summary, columns).to_string();
     for warning in summary::warnings(&about.summary, columns) {
@@ -43,7 +44,7 @@ struct DataReport {
 /// The rank of a model that is asked for without one.
 const RANK: usize = 10;
 
-fn inspect_data(flags: &InspectFlags) -> Result<DataReport> {
+fn inspect_data(flags: &InspectFlags, output: Output) -> Result<DataReport> {
     let options = flags.reading.resolve()?;
     let config = FitConfig {
         model: flags.model.resolve()?,
@@ -53,7 +54,7 @@ fn inspect_data(flags: &InspectFlags) -> Result<DataReport> {
         ..FitConfig::default()
     };
     let asked = flags.model.is_given() || flags.rank.is_some() || !flags.tie.is_empty();
-    let (data, columns) = read_with_roles(&flags.what, &options)?;
+    let (data, columns) = read(&flags.what, &options, None, output)?;
     let summary =
         if asked { config.summarise(&config.share_labels(data)?)? } else { data.summary() };
     Ok(DataReport { summary, columns })

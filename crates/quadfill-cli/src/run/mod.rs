@@ -14,6 +14,7 @@ mod labels;
 mod learn;
 mod predict;
 mod prepare;
+mod read;
 mod reproduce;
 mod summary;
 mod synth;

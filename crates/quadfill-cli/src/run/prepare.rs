@@ -3,15 +3,18 @@
 use anyhow::Result;
 use quadfill::observations::Summary;
 use quadfill::solve::{FitConfig, Theory};
+use quadfill::views::Data;
 use quadfill::{Mode, Observations};
-use quadfill_io::{ColumnRoles, ReadOptions, read_with_roles};
+use quadfill_io::{ColumnRoles, ReadOptions};
 
+use super::read::read;
 use super::test_set::TestSet;
 use crate::flags::{FitPlan, Negatives, TestSource};
+use crate::output::Output;
 
 /// Data, settings for them, and test data.
 pub(super) struct Prepared {
-    pub(super) data: Observations,
+    pub(super) data: Data,
     pub(super) config: FitConfig,
     pub(super) test: Option<TestSet>,
     /// The theorem's settings, where they were asked for.
@@ -22,12 +25,14 @@ pub(super) struct Prepared {
 }
 
 impl Prepared {
-    pub(super) fn read(plan: &FitPlan) -> Result<Self> {
+    pub(super) fn read(plan: &FitPlan, output: Output) -> Result<Self> {
         let mut config = plan.config.clone();
-        let (data, columns) = read_with_roles(&plan.data, &plan.reading)?;
+        let (data, columns) = read(&plan.data, &plan.reading, config.views.fixed(), output)?;
         let data = config.share_labels(data)?;
         let data = match &plan.negatives {
-            Some(negatives) => draw_negatives(data, &config, negatives)?,
+            Some(negatives) => {
+                draw_negatives(data.in_memory("`negatives`")?, &config, negatives)?.into()
+            }
             None => data,
         };
         let (data, test) = match &plan.test {
@@ -40,8 +45,9 @@ impl Prepared {
             }
             Some(TestSource::Latest(mode, share)) => {
                 let mode = Mode::position(data.modes(), mode)?;
+                let data = data.in_memory("a split by the latest labels")?;
                 let (data, held) = data.split_latest(mode, *share)?;
-                (data, Some(TestSet::of(&held)))
+                (data.into(), Some(TestSet::of(&held)))
             }
         };
         let theory = plan.theory.map(|alpha| Theory::choose(alpha, &data, &config)).transpose()?;

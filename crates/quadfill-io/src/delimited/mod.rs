@@ -3,10 +3,12 @@
 mod delimiter;
 mod layout;
 mod rows;
+mod stream;
 
 pub(crate) use delimiter::Delimiter;
 pub(crate) use layout::{TextLayout, resolve};
 pub(crate) use rows::{PIECE, Problem, RowSink, each_row, lines_of_rows, read_rows};
+pub(crate) use stream::TextPart;
 
 use quadfill::Observations;
 use quadfill::observations::TimeUnit;

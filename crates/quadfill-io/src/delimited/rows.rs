@@ -73,7 +73,7 @@ pub(crate) fn read_rows<S: RowSink + Send>(
 }
 
 /// Pieces of about `piece` bytes that end where lines end.
-fn cut(bytes: &[u8], start: usize, piece: usize) -> Vec<Range<usize>> {
+pub(super) fn cut(bytes: &[u8], start: usize, piece: usize) -> Vec<Range<usize>> {
     let mut pieces = Vec::new();
     let mut from = start;
     while from < bytes.len() {
@@ -85,7 +85,7 @@ fn cut(bytes: &[u8], start: usize, piece: usize) -> Vec<Range<usize>> {
     pieces
 }
 
-fn walk_lines<S: RowSink>(
+pub(super) fn walk_lines<S: RowSink>(
     text: &[u8],
     base: usize,
     layout: &TextLayout,
@@ -139,7 +139,21 @@ fn walk_quoted<S: RowSink>(
     sink: &mut S,
 ) -> Result<(), RowProblem> {
     let mut records = Records::new(bytes, layout.data_start, delimiter);
-    while let Some(offset) = records.advance() {
+    walk_records(&mut records, layout, usize::MAX, sink).map(|_| ())
+}
+
+/// Goes through up to `most` records, and tells how many there were.
+pub(super) fn walk_records<S: RowSink>(
+    records: &mut Records<'_>,
+    layout: &TextLayout,
+    most: usize,
+    sink: &mut S,
+) -> Result<usize, RowProblem> {
+    let mut rows = 0;
+    while rows < most
+        && let Some(offset) = records.advance()
+    {
+        rows += 1;
         let record = &records.record;
         if record.len() != layout.fields {
             let kind = if records.open_quote(offset) {
@@ -156,7 +170,7 @@ fn walk_quoted<S: RowSink>(
             })?;
         }
     }
-    Ok(())
+    Ok(rows)
 }
 
 /// The records of a text with quotes, blank lines left out.

@@ -19,15 +19,15 @@ use crate::fields::{FieldSource, Fields, TakeFields};
 const BATCH: usize = 1 << 14;
 
 /// An open Parquet file.
-pub(crate) struct ParquetFile<'a> {
-    pub file: &'a str,
+pub(crate) struct ParquetFile {
+    pub file: String,
     pub names: Vec<String>,
     reader: SerializedFileReader<Bytes>,
     bytes: Bytes,
 }
 
-impl<'a> ParquetFile<'a> {
-    pub(crate) fn open(file: &'a str, bytes: Bytes) -> Result<Self> {
+impl ParquetFile {
+    pub(crate) fn open(file: &str, bytes: Bytes) -> Result<Self> {
         let reader = guarded(|| {
             check_schema(&bytes)?;
             let reader = SerializedFileReader::new(bytes.clone())?;
@@ -37,7 +37,7 @@ impl<'a> ParquetFile<'a> {
         .map_err(|error| malformed(file, &error))?;
         let schema = reader.metadata().file_metadata().schema_descr_ptr();
         let names = schema.columns().iter().map(|column| column.path().string()).collect();
-        Ok(Self { file, names, reader, bytes })
+        Ok(Self { file: file.to_owned(), names, reader, bytes })
     }
 
     pub(crate) fn groups(&self) -> usize {
@@ -93,6 +93,11 @@ impl<'a> ParquetFile<'a> {
         }
     }
 
+    /// Whether a column holds text.
+    pub(crate) fn holds_text(&self, column: usize) -> bool {
+        self.descriptor(column).physical_type() == Physical::BYTE_ARRAY
+    }
+
     /// Whether a column can be read at all.
     pub(crate) fn is_flat(&self, column: usize) -> bool {
         let descriptor = self.descriptor(column);
@@ -104,9 +109,9 @@ impl<'a> ParquetFile<'a> {
     }
 }
 
-impl FieldSource for ParquetFile<'_> {
+impl FieldSource for ParquetFile {
     fn file(&self) -> &str {
-        self.file
+        &self.file
     }
 
     fn names(&self) -> Option<&[String]> {
@@ -156,7 +161,7 @@ impl FieldSource for ParquetFile<'_> {
         let is_unsigned = matches!(descriptor.logical_type_ref(),
             Some(LogicalType::Integer(integer)) if !integer.is_signed);
         let (reader, batch_limit) = guarded(|| self.column_reader(group, column))
-            .map_err(|error| malformed(self.file, &error))?;
+            .map_err(|error| malformed(&self.file, &error))?;
         let mut integers = Vec::new();
         let mut reals = Vec::new();
         let batch = BATCH.min(batch_limit).min(wanted);
@@ -194,7 +199,7 @@ impl FieldSource for ParquetFile<'_> {
                     bytes += batch.iter().map(ByteArray::len).sum::<usize>();
                     if !may_unpack(self.bytes.len(), bytes) {
                         let reason = "its texts are far longer than the file";
-                        return Err(malformed(self.file, &wrong(reason)));
+                        return Err(malformed(&self.file, &wrong(reason)));
                     }
                     let texts: Vec<&[u8]> = batch.iter().map(ByteArray::data).collect();
                     take(Fields::Texts(&texts), row)
@@ -209,7 +214,7 @@ impl FieldSource for ParquetFile<'_> {
 
 /// Where a walk over batches is.
 struct Walk<'a> {
-    file: &'a ParquetFile<'a>,
+    file: &'a ParquetFile,
     group: usize,
     column: usize,
     batch: usize,
@@ -240,7 +245,7 @@ impl Walk<'_> {
                     &mut values,
                 )
             })
-            .map_err(|error| malformed(file.file, &error))?;
+            .map_err(|error| malformed(&file.file, &error))?;
             if let Some(null) = levels.iter().position(|&level| level < full) {
                 return Err(ReadError::Null {
                     file: file.file.to_owned(),
@@ -254,7 +259,7 @@ impl Walk<'_> {
             take(&values, first + rows)?;
             rows += records;
             if values.len() != records || usize::try_from(claimed).is_ok_and(|limit| rows > limit) {
-                return Err(malformed(file.file, &wrong("a count of rows is wrong")));
+                return Err(malformed(&file.file, &wrong("a count of rows is wrong")));
             }
             if rows >= self.wanted {
                 return Ok(());

@@ -10,7 +10,7 @@ mod thrift;
 use bytes::Bytes;
 use quadfill::Observations;
 
-use fields::ParquetFile;
+pub(crate) use fields::ParquetFile;
 pub(crate) use query::read_columns;
 
 use crate::column_roles::ColumnRoles;

@@ -5,6 +5,7 @@ use crate::fitted::{About, InModel, Model, Numbers};
 use crate::model::{ModelKind, Parameters};
 use crate::observations::{ExtendedModes, Observations};
 use crate::solve::{Choice, FitConfig, NoObserver, Observer, Rank, Solver, fit_from};
+use crate::views::Data;
 
 impl Model {
     /// Fits the model to more data, old and new together, from where it is: the same penalty and
@@ -59,6 +60,7 @@ fn go_on<T: InModel>(
     parameters: Parameters<T>,
     observer: &mut dyn Observer,
 ) -> Result<Model> {
+    let data = Data::from(data);
     let about = About::of(&data);
     let fit = fit_from(data, config, parameters, observer)?;
     Ok(about.model(config, fit))

@@ -6,8 +6,9 @@ use std::path::Path;
 
 use super::{FitSummary, Fitted, Model, Numbers};
 use crate::error::{Error, Result};
-use crate::observations::{Mode, Observations, Source};
+use crate::observations::{Mode, Source};
 use crate::solve::{self, Choice, Fit, FitConfig, NoObserver, Observer, Precision};
+use crate::views::Data;
 use quadfill_kernels::Real;
 
 /// Fits a model to data. With [`FitConfig::default`] everything is chosen automatically.
@@ -22,23 +23,23 @@ use quadfill_kernels::Real;
 /// assert_eq!(model.rank(), 1);
 /// # Ok::<(), quadfill::Error>(())
 /// ```
-pub fn fit(data: Observations, config: &FitConfig) -> Result<Model> {
+pub fn fit(data: impl Into<Data>, config: &FitConfig) -> Result<Model> {
     fit_with(data, config, &mut NoObserver)
 }
 
 /// Fits a model with an observer, which sees progress and checkpoints and may stop the fit.
 pub fn fit_with(
-    data: Observations,
+    data: impl Into<Data>,
     config: &FitConfig,
     observer: &mut dyn Observer,
 ) -> Result<Model> {
-    run(data, config, None, observer)
+    run(data.into(), config, None, observer)
 }
 
 /// Resumes a fit from a checkpoint of the same data and settings; the model is bit-identical to that of
 /// an uninterrupted fit.
 pub fn resume(
-    data: Observations,
+    data: impl Into<Data>,
     config: &FitConfig,
     checkpoint: &Path,
     observer: &mut dyn Observer,
@@ -52,14 +53,14 @@ pub fn resume(
         }
         Error::Io { path: checkpoint.to_owned(), source }
     })?;
-    run(data, config, Some(&bytes), observer).map_err(|error| match error {
+    run(data.into(), config, Some(&bytes), observer).map_err(|error| match error {
         Error::ModelFile { reason, .. } => Error::ModelFile { path: checkpoint.to_owned(), reason },
         other => other,
     })
 }
 
 fn run(
-    data: Observations,
+    data: Data,
     config: &FitConfig,
     checkpoint: Option<&[u8]>,
     observer: &mut dyn Observer,
@@ -71,7 +72,7 @@ fn run(
 }
 
 fn run_in<T: InModel>(
-    data: Observations,
+    data: Data,
     config: &FitConfig,
     checkpoint: Option<&[u8]>,
     observer: &mut dyn Observer,
@@ -113,7 +114,7 @@ pub(crate) struct About {
 }
 
 impl About {
-    pub(crate) fn of(data: &Observations) -> Self {
+    pub(crate) fn of(data: &Data) -> Self {
         Self {
             modes: data.modes().to_vec(),
             source: data.source().clone(),

@@ -8,8 +8,8 @@ use rayon::prelude::*;
 use super::{Objective, Perturbation, RowNormPenalty, implicit};
 use crate::error::{Error, Result};
 use crate::model::{ModelSpec, Parameters, Predictor};
-use crate::observations::{CellHash, Observations};
-use crate::views::{Selection, Storage, Views};
+use crate::observations::CellHash;
+use crate::views::{Data, Selection, Storage, Views};
 use quadfill_kernels::{Real, sum};
 
 /// The terms of an objective besides the data and the penalty, whose scale belongs to the model.
@@ -61,7 +61,7 @@ impl<T: Real> Problem<T> {
     /// Groups the data and draws what is random. `spec` says which modes share their factors; its rank
     /// and its biases do not matter.
     pub fn new(
-        data: Observations,
+        data: impl Into<Data>,
         spec: &ModelSpec,
         terms: &Terms,
         hold_out: Option<HoldOut>,
@@ -71,14 +71,17 @@ impl<T: Real> Problem<T> {
 
     /// The same with the data kept as told, instead of by their size and the free memory.
     pub fn stored(
-        data: Observations,
+        data: impl Into<Data>,
         spec: &ModelSpec,
         terms: &Terms,
         hold_out: Option<HoldOut>,
         storage: Option<Storage>,
     ) -> Result<Self> {
+        let data = data.into();
         let data = match terms.implicit {
-            Some(weight) => implicit::with_implicit_weights(data, weight)?,
+            Some(weight) => {
+                implicit::with_implicit_weights(data.in_memory("`implicit`")?, weight)?.into()
+            }
             None => data,
         };
         check_range::<T>(&data)?;
@@ -174,10 +177,15 @@ impl<T: Real> Problem<T> {
 }
 
 /// Refuses numbers that would not be finite in the precision of the fit.
-fn check_range<T: Real>(data: &Observations) -> Result<()> {
-    let mut numbers = data.values().iter().chain(data.weights().unwrap_or_default());
-    match numbers.find(|&&number| !T::from_f64(number).is_finite()) {
-        Some(&number) => Err(Error::BeyondSingle { number }),
+fn check_range<T: Real>(data: &Data) -> Result<()> {
+    let mut beyond = None;
+    data.each_number(|number| {
+        if beyond.is_none() && !T::from_f64(number).is_finite() {
+            beyond = Some(number);
+        }
+    });
+    match beyond {
+        Some(number) => Err(Error::BeyondSingle { number }),
         None => Ok(()),
     }
 }

@@ -24,8 +24,14 @@ pub(super) fn merge(data: &mut Observations, policy: OnDuplicate) -> Result<()> 
         return Err(Error::DuplicateCell { cell: data.describe(first), first, second });
     }
     let mut keep = vec![true; data.len()];
+    let mut given = Vec::new();
     for group in &groups {
-        let (value, weight) = merged(data, group, policy);
+        given.clear();
+        given.extend(group.iter().map(|&row| {
+            let weight = data.weights.as_ref().map_or(1.0, |weights| weights[row as usize]);
+            (data.values[row as usize], weight)
+        }));
+        let (value, weight) = policy.merged(&given);
         let first = group[0] as usize;
         data.values[first] = value;
         if let Some(weights) = &mut data.weights {
@@ -50,23 +56,22 @@ fn retain<V>(column: &mut Vec<V>, keep: &[bool]) {
     column.retain(|_| *keep.next().expect("one flag per entry"));
 }
 
-fn merged(data: &Observations, group: &Group, policy: OnDuplicate) -> (f64, f64) {
-    let value = |&row: &u32| data.values[row as usize];
-    let weight = |&row: &u32| data.weights.as_ref().map_or(1.0, |w| w[row as usize]);
-    let total_weight: f64 = group.iter().map(weight).sum();
-    let count = group.len() as f64;
-    match policy {
-        OnDuplicate::Error => unreachable!("refused before merging"),
-        OnDuplicate::Last => {
-            let last = group.last().expect("a group has two or more");
-            (value(last), weight(last))
+impl OnDuplicate {
+    /// The value and the weight of a cell that is given with several, in the order of the rows.
+    pub(crate) fn merged(self, given: &[(f64, f64)]) -> (f64, f64) {
+        let total_weight: f64 = given.iter().map(|(_, weight)| weight).sum();
+        let sum: f64 = given.iter().map(|(value, _)| value).sum();
+        let count = given.len() as f64;
+        match self {
+            Self::Error => unreachable!("refused before merging"),
+            Self::Last => *given.last().expect("a group has two or more"),
+            Self::Sum => (sum, total_weight / count),
+            Self::Mean if total_weight > 0.0 => {
+                let sum: f64 = given.iter().map(|(value, weight)| weight * value).sum();
+                (sum / total_weight, total_weight)
+            }
+            Self::Mean => (sum / count, 0.0),
         }
-        OnDuplicate::Sum => (group.iter().map(value).sum(), total_weight / count),
-        OnDuplicate::Mean if total_weight > 0.0 => {
-            let sum: f64 = group.iter().map(|row| weight(row) * value(row)).sum();
-            (sum / total_weight, total_weight)
-        }
-        OnDuplicate::Mean => (group.iter().map(value).sum::<f64>() / count, 0.0),
     }
 }
 

@@ -82,6 +82,20 @@ impl Labels {
         }
     }
 
+    /// Some of the labels, in their order.
+    pub(crate) fn picked(&self, which: impl Iterator<Item = usize>) -> Self {
+        match self {
+            Self::Integers(labels) => Self::Integers(which.map(|label| labels[label]).collect()),
+            Self::Text(text) => Self::from_names(which.map(|label| text.name(label))),
+        }
+    }
+
+    /// The index of each label among others, which have all of them.
+    pub(crate) fn index_map(&self, all: &Self) -> Vec<u32> {
+        let find = |label| all.find(&self.name(label)).expect("the others have every label");
+        (0..self.len()).map(find).collect()
+    }
+
     /// A way to find many labels.
     pub fn lookup(&self) -> LabelLookup<'_> {
         LabelLookup::new(self)

@@ -214,7 +214,34 @@ impl Observations {
         values: Vec<f64>,
         weights: Option<Vec<f64>>,
     ) -> Self {
-        Self { modes, indices, values, weights, source: self.source.clone() }
+        Self::of_checked(modes, indices, values, weights, self.source.clone())
+    }
+
+    /// Some of the observations, chosen by their cells.
+    pub(crate) fn filter(&self, mut keep: impl FnMut(&[u32]) -> bool) -> Self {
+        let mut cell = [0; 8];
+        let cell = &mut cell[..self.modes.len()];
+        let mut is_kept = |&row: &usize| {
+            cell.iter_mut().zip(&self.indices).for_each(|(label, column)| *label = column[row]);
+            keep(cell)
+        };
+        let rows: Vec<usize> = (0..self.len()).filter(|row| is_kept(row)).collect();
+        let pick = |column: &[f64]| rows.iter().map(|&row| column[row]).collect();
+        let indices =
+            self.indices.iter().map(|column| rows.iter().map(|&row| column[row]).collect());
+        let weights = self.weights.as_deref().map(pick);
+        self.with_columns(self.modes.clone(), indices.collect(), pick(&self.values), weights)
+    }
+
+    /// Columns that are known to be valid.
+    pub(crate) fn of_checked(
+        modes: Vec<Mode>,
+        indices: Vec<Vec<u32>>,
+        values: Vec<f64>,
+        weights: Option<Vec<f64>>,
+        source: Source,
+    ) -> Self {
+        Self { modes, indices, values, weights, source }
     }
 
     /// Takes the columns apart: modes, indices, values, weights.

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{BinsSummary, Observations};
+use super::{BinsSummary, Mode, Observations};
 
 /// Observations per label of one mode.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -54,51 +54,20 @@ pub struct Summary {
 impl Observations {
     /// Summarises the data on its own.
     pub fn summary(&self) -> Summary {
-        let m = self.len() as f64;
-        let values = || self.values().iter().copied();
-        let mean = values().sum::<f64>() / m;
-        let cells: f64 = self.sizes().iter().map(|&n| n as f64).product();
-        Summary {
-            modes: (0..self.modes().len()).map(|mode| self.mode_summary(mode)).collect(),
-            observations: self.len(),
-            density: m / cells,
-            min: values().fold(f64::INFINITY, f64::min),
-            mean,
-            max: values().fold(f64::NEG_INFINITY, f64::max),
-            deviation: (values().map(|v| (v - mean).powi(2)).sum::<f64>() / m).sqrt(),
-            below_rank: None,
-            degrees_of_freedom: None,
-            warnings: Vec::new(),
-        }
+        Summary::of(self.modes(), &self.all_counts(), |see| {
+            self.values().iter().for_each(|&value| see(value))
+        })
     }
 
     /// Summarises the data in view of a model with `rank` columns and `degrees_of_freedom` free
     /// parameters, with warnings where they are too few.
     pub fn summary_for(&self, rank: usize, degrees_of_freedom: usize) -> Summary {
-        let mut summary = self.summary();
-        let below: Vec<usize> = (0..self.modes().len())
-            .map(|mode| self.counts(mode).iter().filter(|&&c| c > 0 && c < rank).count())
-            .collect();
-        for (mode, &few) in summary.modes.iter().zip(&below) {
-            if few > 0 {
-                summary.warnings.push(format!(
-                    "{few} of {} labels of `{}` have fewer than {rank} observations: their rows are \
-                     not determined without the penalty",
-                    mode.labels, mode.name
-                ));
-            }
-        }
-        if self.len() < degrees_of_freedom {
-            summary.warnings.push(format!(
-                "{} observation{} for {degrees_of_freedom} free parameters: exact recovery is \
-                 impossible, lower the rank or rely on the penalty",
-                self.len(),
-                if self.len() == 1 { "" } else { "s" }
-            ));
-        }
-        summary.below_rank = Some(below);
-        summary.degrees_of_freedom = Some(degrees_of_freedom);
-        summary
+        let counts = self.all_counts();
+        self.summary().in_view_of(&counts, rank, degrees_of_freedom)
+    }
+
+    fn all_counts(&self) -> Vec<Vec<usize>> {
+        (0..self.modes().len()).map(|mode| self.counts(mode)).collect()
     }
 
     /// Observations per label of one mode.
@@ -109,18 +78,90 @@ impl Observations {
         }
         counts
     }
+}
 
-    fn mode_summary(&self, mode: usize) -> ModeSummary {
-        let mut counts = self.counts(mode);
+impl Summary {
+    /// A summary of data with these observations per label of each mode; `values` passes on every value.
+    pub(crate) fn of(
+        modes: &[Mode],
+        counts: &[Vec<usize>],
+        values: impl Fn(&mut dyn FnMut(f64)),
+    ) -> Self {
+        let observations: usize = counts[0].iter().sum();
+        let m = observations as f64;
+        let (mut min, mut max, mut sum) = (f64::INFINITY, f64::NEG_INFINITY, 0.0);
+        values(&mut |value| {
+            min = min.min(value);
+            max = max.max(value);
+            sum += value;
+        });
+        let mean = sum / m;
+        let mut squares = 0.0;
+        values(&mut |value| squares += (value - mean).powi(2));
+        let cells: f64 = counts.iter().map(|counts| counts.len() as f64).product();
+        Self {
+            modes: modes
+                .iter()
+                .zip(counts)
+                .map(|(mode, counts)| ModeSummary::of(mode, counts))
+                .collect(),
+            observations,
+            density: m / cells,
+            min,
+            mean,
+            max,
+            deviation: (squares / m).sqrt(),
+            below_rank: None,
+            degrees_of_freedom: None,
+            warnings: Vec::new(),
+        }
+    }
+
+    /// The same in view of a model with `rank` columns and `degrees_of_freedom` free parameters, with warnings
+    /// where the data are too few.
+    pub(crate) fn in_view_of(
+        mut self,
+        counts: &[Vec<usize>],
+        rank: usize,
+        degrees_of_freedom: usize,
+    ) -> Self {
+        let few = |counts: &Vec<usize>| counts.iter().filter(|&&c| c > 0 && c < rank).count();
+        let below: Vec<usize> = counts.iter().map(few).collect();
+        for (mode, &few) in self.modes.iter().zip(&below) {
+            if few > 0 {
+                self.warnings.push(format!(
+                    "{few} of {} labels of `{}` have fewer than {rank} observations: their rows are \
+                     not determined without the penalty",
+                    mode.labels, mode.name
+                ));
+            }
+        }
+        let m = self.observations;
+        if m < degrees_of_freedom {
+            self.warnings.push(format!(
+                "{m} observation{} for {degrees_of_freedom} free parameters: exact recovery is \
+                 impossible, lower the rank or rely on the penalty",
+                if m == 1 { "" } else { "s" }
+            ));
+        }
+        self.below_rank = Some(below);
+        self.degrees_of_freedom = Some(degrees_of_freedom);
+        self
+    }
+}
+
+impl ModeSummary {
+    fn of(mode: &Mode, counts: &[usize]) -> Self {
+        let mut counts = counts.to_vec();
         counts.sort_unstable();
-        ModeSummary {
-            name: self.modes()[mode].name.clone(),
+        Self {
+            name: mode.name.clone(),
             labels: counts.len(),
             min: counts.first().copied().unwrap_or(0),
             median: counts.get(counts.len() / 2).copied().unwrap_or(0),
             max: counts.last().copied().unwrap_or(0),
             unobserved: counts.iter().filter(|&&c| c == 0).count(),
-            bins: self.modes()[mode].bins_summary(),
+            bins: mode.bins_summary(),
         }
     }
 }

@@ -8,10 +8,7 @@ impl Observations {
     pub(crate) fn with_shared_labels(mut self, tied: &[usize]) -> Self {
         let union = Labels::union(tied.iter().map(|&mode| &self.modes[mode].labels));
         for &mode in tied {
-            let own = &self.modes[mode].labels;
-            let index_map: Vec<u32> = (0..own.len())
-                .map(|label| union.find(&own.name(label)).expect("the union has every label"))
-                .collect();
+            let index_map = self.modes[mode].labels.index_map(&union);
             for index in &mut self.indices[mode] {
                 *index = index_map[*index as usize];
             }

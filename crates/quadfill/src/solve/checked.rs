@@ -7,7 +7,8 @@ use super::{gibbs, sdp};
 use crate::error::{Error, Result};
 use crate::model::{Biases, CENTRE_IS_FOR_CP, ModelKind, ModelSpec, PenaltyScale};
 use crate::objective::{HoldOut, Terms};
-use crate::observations::{Mode, Observations, Summary, positions};
+use crate::observations::{Mode, Summary, positions};
+use crate::views::Data;
 
 /// The default rank of solvers that cannot choose one.
 pub(super) const PLAIN_RANK: usize = 10;
@@ -85,7 +86,7 @@ impl FitConfig {
 
     /// Summarises data in view of these settings: with the free parameters of the given rank, or else of
     /// rank 1, the fewest that any rank has.
-    pub fn summarise(&self, data: &Observations) -> Result<Summary> {
+    pub fn summarise(&self, data: &Data) -> Result<Summary> {
         let spec = self.spec(data.modes())?;
         let rank = match (self.rank, self.solver) {
             // The rank of a convex program is only known afterwards.
@@ -98,13 +99,13 @@ impl FitConfig {
     }
 
     /// Gives modes that share their factors the same labels.
-    pub fn share_labels(&self, data: Observations) -> Result<Observations> {
-        let mut data = data;
+    pub fn share_labels(&self, data: impl Into<Data>) -> Result<Data> {
+        let mut data = data.into();
         let spec = self.spec(data.modes())?;
         for group in 0..spec.group_count() {
             let tied: Vec<usize> = spec.group_modes(group).collect();
             if tied.len() > 1 {
-                data = data.with_shared_labels(&tied);
+                data = data.with_shared_labels(&tied)?;
             }
         }
         Ok(data)

@@ -14,7 +14,8 @@ use super::race::RaceReport;
 use super::state::State;
 use crate::error::{Error, Result};
 use crate::model::{ModelSpec, Parameters, check_stored_spec, tensors};
-use crate::observations::{Labels, Observations};
+use crate::observations::Labels;
+use crate::views::{Data, PackedObservations};
 use crate::whole_file;
 use quadfill_kernels::Real;
 
@@ -264,7 +265,7 @@ pub(super) struct Fingerprint {
 }
 
 impl Fingerprint {
-    pub(super) fn new<T: Real>(data: &Observations, config: &FitConfig) -> Self {
+    pub(super) fn new<T: Real>(data: &Data, config: &FitConfig) -> Self {
         let mut hash = Xxh3::new();
         hash.update(&(data.modes().len() as u64).to_le_bytes());
         for (at, mode) in data.modes().iter().enumerate() {
@@ -278,11 +279,18 @@ impl Fingerprint {
                     (0..text.len()).for_each(|label| update_text(&mut hash, text.name(label)));
                 }
             }
-            update_numbers(&mut hash, data.indices(at).iter().map(|index| index.to_le_bytes()));
+            if let Data::Observations(data) = data {
+                update_numbers(&mut hash, data.indices(at).iter().map(|index| index.to_le_bytes()));
+            }
         }
-        for column in std::iter::once(data.values()).chain(data.weights()) {
-            hash.update(&(column.len() as u64).to_le_bytes());
-            update_numbers(&mut hash, column.iter().map(|number| number.to_le_bytes()));
+        match data {
+            Data::Observations(data) => {
+                for column in std::iter::once(data.values()).chain(data.weights()) {
+                    hash.update(&(column.len() as u64).to_le_bytes());
+                    update_numbers(&mut hash, column.iter().map(|number| number.to_le_bytes()));
+                }
+            }
+            Data::Packed(data) => update_cells(&mut hash, data),
         }
         let untimed = FitConfig { time_limit: None, ..config.clone() };
         let mut settings = Xxh3::new();
@@ -295,9 +303,10 @@ impl Fingerprint {
     }
 }
 
-/// Many numbers at a time: each call to the hash has a fixed cost.
+/// How many bytes are hashed at a time: each call to the hash has a fixed cost.
+const BLOCK: usize = 8192;
+
 fn update_numbers<const N: usize>(hash: &mut Xxh3, numbers: impl Iterator<Item = [u8; N]>) {
-    const BLOCK: usize = 8192;
     let mut block = Vec::with_capacity(BLOCK);
     for number in numbers {
         block.extend_from_slice(&number);
@@ -306,6 +315,21 @@ fn update_numbers<const N: usize>(hash: &mut Xxh3, numbers: impl Iterator<Item =
             block.clear();
         }
     }
+    hash.update(&block);
+}
+
+/// Cell by cell, as packed data are not kept in columns.
+fn update_cells(hash: &mut Xxh3, data: &PackedObservations) {
+    let mut block = Vec::new();
+    data.for_each(|cell, value, weight| {
+        cell.iter().for_each(|label| block.extend_from_slice(&label.to_le_bytes()));
+        block.extend_from_slice(&value.to_le_bytes());
+        block.extend_from_slice(&weight.to_le_bytes());
+        if block.len() >= BLOCK {
+            hash.update(&block);
+            block.clear();
+        }
+    });
     hash.update(&block);
 }
 

@@ -18,7 +18,7 @@ use crate::model::{
     ModelKind, ModelSpec, Parameters, Posterior, Predictor, UnknownLabelRows, unknown_rows,
 };
 use crate::objective::Problem;
-use crate::observations::Observations;
+use crate::views::Data;
 use quadfill_kernels::Real;
 
 /// Runs the parts of a fit, each of which returns the next.
@@ -166,26 +166,26 @@ impl<T: Real> Fit<T> {
 /// # Ok::<(), quadfill::Error>(())
 /// ```
 pub fn fit<T: Real>(
-    data: Observations,
+    data: impl Into<Data>,
     config: &FitConfig,
     observer: &mut dyn Observer,
 ) -> Result<Fit<T>> {
-    start(data, config, Beginning::New, observer)
+    start(data.into(), config, Beginning::New, observer)
 }
 
 /// Resumes a fit from the bytes of a checkpoint of the same data and settings, bit-identically.
 pub fn resume<T: Real>(
-    data: Observations,
+    data: impl Into<Data>,
     config: &FitConfig,
     checkpoint: &[u8],
     observer: &mut dyn Observer,
 ) -> Result<Fit<T>> {
-    start(data, config, Beginning::Checkpoint(checkpoint), observer)
+    start(data.into(), config, Beginning::Checkpoint(checkpoint), observer)
 }
 
 /// Continues from parameters at a given penalty, by alternating least squares.
 pub(crate) fn fit_from<T: Real>(
-    data: Observations,
+    data: Data,
     config: &FitConfig,
     parameters: Parameters<T>,
     observer: &mut dyn Observer,
@@ -201,7 +201,7 @@ enum Beginning<'b, T: Real> {
 }
 
 fn start<T: Real>(
-    data: Observations,
+    data: Data,
     config: &FitConfig,
     beginning: Beginning<'_, T>,
     observer: &mut dyn Observer,
@@ -235,7 +235,7 @@ fn start<T: Real>(
 }
 
 /// A fit in one precision.
-type FitIn<T> = fn(Observations, &FitConfig, &mut dyn Observer) -> Result<Fit<T>>;
+type FitIn<T> = fn(Data, &FitConfig, &mut dyn Observer) -> Result<Fit<T>>;
 
 /// The fits of both precisions, compiled with this crate. Without them every program and every test
 /// would compile all solvers again, which takes most of the time of a debug build.

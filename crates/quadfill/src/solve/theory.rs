@@ -28,6 +28,7 @@ use crate::error::{Error, Result};
 use crate::model::{Interaction, ModelSpec, each_row};
 use crate::objective::{PERTURBATION_LIMIT, PenaltyScale, RowNormPenalty};
 use crate::observations::Observations;
+use crate::views::Data;
 
 /// The theorem's settings for some data.
 ///
@@ -110,13 +111,17 @@ impl Theory {
 
     /// The settings for data and a configuration, `alpha` being given or estimated by a fit of the
     /// configuration's rank, or of rank 10.
-    pub fn choose(alpha: Choice<f64>, data: &Observations, config: &FitConfig) -> Result<Self> {
+    pub fn choose(alpha: Choice<f64>, data: &Data, config: &FitConfig) -> Result<Self> {
         let spec = config.spec(data.modes())?;
         match (alpha, config.rank) {
             (Choice::Fixed(alpha), _) => Self::new(&spec, &data.sizes(), data.len(), alpha),
-            (Choice::Auto, Rank::Fixed(_)) => Self::estimate(data.clone(), &spec, config.seed),
-            (Choice::Auto, Rank::Auto { .. }) => {
-                Self::estimate(data.clone(), &spec.with_rank(PLAIN_RANK), config.seed)
+            (Choice::Auto, rank) => {
+                let data = data.clone().in_memory("`theory`")?;
+                let spec = match rank {
+                    Rank::Fixed(_) => spec,
+                    Rank::Auto { .. } => spec.with_rank(PLAIN_RANK),
+                };
+                Self::estimate(data, &spec, config.seed)
             }
         }
     }

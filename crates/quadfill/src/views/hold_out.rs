@@ -46,7 +46,7 @@ impl<T: Real> Views<T> {
         };
         for (mode, view) in self.views.iter_mut().enumerate() {
             let writer = match &self.packing {
-                Some(packing) => Some(packing.writer(mode)?),
+                Some(packing) => Some(packing.writer(Some(mode))?),
                 None => None,
             };
             view.hold_out(mode, writer, |cell| limit.holds_out(hash.cell(cell)))?;

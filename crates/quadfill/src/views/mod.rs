@@ -9,8 +9,10 @@
 //! held out come last within each label: training data are a prefix of every row, and splitting off
 //! or joining a hold-out moves nothing. A [`Selection`] says which part is read.
 
+mod data;
 mod hold_out;
 mod packed;
+mod packed_data;
 mod plain;
 mod plan;
 mod selection;
@@ -18,6 +20,8 @@ mod storage;
 mod table;
 mod window;
 
+pub use data::Data;
+pub use packed_data::{FewNumbers, PackedBuilder, PackedObservations};
 pub(crate) use plan::{Plan, Segment};
 pub use selection::{ModeSelection, Selection};
 pub use storage::Storage;
@@ -30,6 +34,7 @@ use std::sync::Arc;
 use crate::error::{Error, Result};
 use crate::observations::Observations;
 use packed::{Coding, PackedCells, Packing, Place};
+use packed_data::{Room, regroup};
 use plain::PlainCells;
 use quadfill_kernels::Real;
 use table::Table;
@@ -66,6 +71,14 @@ impl<T: Real> View<T> {
     /// How many labels the mode has.
     fn labels(&self) -> usize {
         self.starts.len() - 1
+    }
+
+    /// How many labels of other modes a cell has.
+    fn width(&self) -> usize {
+        match &self.store {
+            Store::Plain(cells) => cells.width,
+            Store::Packed(cells) => cells.width(),
+        }
     }
 
     fn is_weighted(&self) -> bool {
@@ -106,7 +119,7 @@ impl<T: Real> View<T> {
         let Store::Plain(cells) = &self.store else {
             return Ok(self);
         };
-        let mut writer = packing.writer(mode)?;
+        let mut writer = packing.writer(Some(mode))?;
         for label in 0..self.labels() {
             writer.push(cells.cells(self.starts[label]..self.starts[label + 1]))?;
         }
@@ -161,7 +174,13 @@ impl<T: Real> Views<T> {
     /// assert_eq!(views.all().mode(0).reader().cells(1).values, [2.0, 3.0]);
     /// # Ok::<(), quadfill::Error>(())
     /// ```
-    pub fn stored(data: Observations, storage: Option<Storage>) -> Result<Self> {
+    pub fn stored(data: impl Into<Data>, storage: Option<Storage>) -> Result<Self> {
+        let data = match data.into() {
+            Data::Observations(data) => data,
+            Data::Packed(data) => {
+                return Self::unpacked(data, storage).map_err(Error::temporary_files);
+            }
+        };
         let storage = storage.unwrap_or_else(|| Storage::choose::<T>(&data));
         let place = match storage {
             Storage::Plain => return Ok(Self::new(data)),
@@ -170,6 +189,32 @@ impl<T: Real> Views<T> {
         };
         let packing = Packing::of(&data, place);
         Self::build(data, Some(packing)).map_err(Error::temporary_files)
+    }
+
+    /// Views of packed data: the first one is there already.
+    fn unpacked(data: PackedObservations, storage: Option<Storage>) -> io::Result<Self> {
+        let storage = storage.unwrap_or_else(|| Storage::choose_for_packed::<T>(&data));
+        let PackedObservations { mut packing, view, counts, .. } = data;
+        packing.place = if storage == Storage::Mapped { Place::File } else { Place::Memory };
+        let packing = packing.convert::<T>();
+        let View { starts, store, .. } = view;
+        let Store::Packed(cells) = store else { unreachable!("packed data are packed") };
+        let store = Store::Packed(cells.convert(&packing)?);
+        let first = View { starts, training_counts: None, store };
+        let modes = packing.sizes.len();
+        if storage == Storage::Plain {
+            let (len, weighted) = (first.starts[first.labels()], first.is_weighted());
+            let build = |mode: usize| {
+                let labels = packing.sizes[mode];
+                View::build(mode, labels, modes - 1, len, weighted, |see| first.visit(0, see))
+            };
+            return Ok(Self { views: (0..modes).map(build).collect(), packing: None });
+        }
+        let room = Room::for_cells_of((modes - 1) * size_of::<u32>() + 2 * size_of::<T>());
+        let others: io::Result<Vec<View<T>>> =
+            (1..modes).map(|mode| regroup(&first, mode, &counts[mode], &packing, room)).collect();
+        let views = std::iter::once(first).chain(others?).collect();
+        Ok(Self { views, packing: Some(packing) })
     }
 
     fn build(data: Observations, packing: Option<Packing<T>>) -> io::Result<Self> {

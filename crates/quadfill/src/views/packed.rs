@@ -8,6 +8,8 @@ use std::io::{self, Write};
 use std::ops::{Deref, Range};
 use std::sync::Arc;
 
+use rayon::prelude::*;
+
 use super::window::Window;
 use super::{Cells, table::Table};
 use quadfill_kernels::bits::{GROUP, Packer, bits_for};
@@ -70,6 +72,11 @@ impl<T: Real> PackedCells<T> {
         self.len
     }
 
+    /// How many columns of labels there are.
+    pub(super) fn width(&self) -> usize {
+        self.others.len()
+    }
+
     pub(super) fn is_weighted(&self) -> bool {
         self.weights.is_some()
     }
@@ -121,6 +128,71 @@ impl<T: Real> PackedCells<T> {
     }
 }
 
+impl PackedCells<f64> {
+    /// The same cells in the precision of a packing. Only numbers without a table are written again.
+    pub(super) fn convert<T: Real>(self, packing: &Packing<T>) -> io::Result<PackedCells<T>> {
+        let weights = self.weights.zip(packing.weights.as_ref());
+        Ok(PackedCells {
+            len: self.len,
+            others: self.others,
+            values: self.values.convert(&packing.values, packing.place)?,
+            weights: weights
+                .map(|(weights, coding)| weights.convert(coding, packing.place))
+                .transpose()?,
+        })
+    }
+}
+
+impl Numbers<f64> {
+    fn convert<T: Real>(self, coding: &Coding<T>, place: Place) -> io::Result<Numbers<T>> {
+        Ok(match (self, coding) {
+            (Self::Coded { codes, .. }, Coding::Table(table)) => {
+                Numbers::Coded { codes, table: Arc::clone(table) }
+            }
+            (Self::Exact(bytes), _) if size_of::<T>() == size_of::<f64>() => Numbers::Exact(bytes),
+            (Self::Exact(bytes), _) => {
+                let mut sink = Sink::new(place)?;
+                for number in bytes.as_chunks().0 {
+                    T::from_f64(f64::from_le_bytes(*number)).append_le_bytes(&mut sink.bytes);
+                    sink.flush_if_full()?;
+                }
+                Numbers::Exact(sink.finish()?)
+            }
+            (Self::Coded { .. }, Coding::Exact) => unreachable!("tables stay tables"),
+        })
+    }
+}
+
+impl Packing<f64> {
+    /// Whether a value and a weight can be written.
+    pub(super) fn has(&self, value: f64, weight: f64) -> bool {
+        let has = |coding: &Coding<f64>, number: f64| match coding {
+            Coding::Table(table) => table.has(number),
+            Coding::Exact => true,
+        };
+        has(&self.values, value) && self.weights.as_ref().is_none_or(|weights| has(weights, weight))
+    }
+
+    /// The same without tables.
+    pub(super) fn exact(self) -> Self {
+        Self { values: Coding::Exact, weights: self.weights.map(|_| Coding::Exact), ..self }
+    }
+
+    /// The same in another precision.
+    pub(super) fn convert<T: Real>(&self) -> Packing<T> {
+        let coding = |coding: &Coding<f64>| match coding {
+            Coding::Table(table) => Coding::Table(Arc::new(table.convert())),
+            Coding::Exact => Coding::Exact,
+        };
+        Packing {
+            sizes: self.sizes.clone(),
+            place: self.place,
+            values: coding(&self.values),
+            weights: self.weights.as_ref().map(coding),
+        }
+    }
+}
+
 impl Column {
     fn unpack(&self, backend: Backend, first: usize, out: &mut [u32]) {
         backend.unpack(&self.bytes, self.bits, first, out);
@@ -164,6 +236,7 @@ pub(super) enum Coding<T> {
 }
 
 /// Packs the cells of a view one after the other.
+#[derive(Debug)]
 pub(super) struct PackedWriter<T> {
     len: usize,
     others: Vec<ColumnWriter>,
@@ -172,9 +245,18 @@ pub(super) struct PackedWriter<T> {
 }
 
 impl<T: Real> Packing<T> {
-    /// A writer of the view of a mode.
-    pub(super) fn writer(&self, mode: usize) -> io::Result<PackedWriter<T>> {
-        let others = self.sizes.iter().enumerate().filter(|&(other, _)| other != mode);
+    /// How many bits the numbers of a cell take in the precision of a fit.
+    pub(super) fn bits_of_numbers<U: Real>(&self) -> u32 {
+        let bits = |coding: &Coding<T>| match coding {
+            Coding::Table(table) => table.bits(),
+            Coding::Exact => 8 * size_of::<U>() as u32,
+        };
+        bits(&self.values) + self.weights.as_ref().map_or(0, bits)
+    }
+
+    /// A writer of cells that are grouped by the labels of a mode, which are not stored then.
+    pub(super) fn writer(&self, grouped_by: Option<usize>) -> io::Result<PackedWriter<T>> {
+        let others = self.sizes.iter().enumerate().filter(|&(mode, _)| Some(mode) != grouped_by);
         let others: io::Result<Vec<ColumnWriter>> =
             others.map(|(_, &labels)| ColumnWriter::new(bits_for(labels), self.place)).collect();
         let numbers = |coding: &Coding<T>| NumbersWriter::new(coding.clone(), self.place);
@@ -202,6 +284,25 @@ impl<T: Real> PackedWriter<T> {
         Ok(())
     }
 
+    /// Appends cells, given by columns.
+    pub(super) fn push_columns(
+        &mut self,
+        columns: &[Vec<u32>],
+        values: &[T],
+        weights: Option<&[T]>,
+    ) -> io::Result<()> {
+        self.others
+            .par_iter_mut()
+            .zip(columns)
+            .try_for_each(|(writer, column)| writer.push(column.iter().copied()))?;
+        self.values.push(values)?;
+        if let (Some(writer), Some(weights)) = (&mut self.weights, weights) {
+            writer.push(weights)?;
+        }
+        self.len += values.len();
+        Ok(())
+    }
+
     /// The packed cells.
     pub(super) fn finish(self) -> io::Result<PackedCells<T>> {
         let others: io::Result<Vec<Column>> =
@@ -215,6 +316,7 @@ impl<T: Real> PackedWriter<T> {
     }
 }
 
+#[derive(Debug)]
 struct ColumnWriter {
     bits: u32,
     packer: Packer,
@@ -239,6 +341,7 @@ impl ColumnWriter {
     }
 }
 
+#[derive(Debug)]
 enum NumbersWriter<T> {
     Coded { codes: ColumnWriter, table: Arc<Table<T>> },
     Exact(Sink),
@@ -277,6 +380,7 @@ impl<T: Real> NumbersWriter<T> {
 }
 
 /// Bytes on their way to memory or to a file.
+#[derive(Debug)]
 struct Sink {
     bytes: Vec<u8>,
     file: Option<File>,

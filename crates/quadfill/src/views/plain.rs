@@ -26,6 +26,19 @@ impl<T: Real> PlainCells<T> {
         }
     }
 
+    pub(super) fn len(&self) -> usize {
+        self.values.len()
+    }
+
+    /// Forgets the cells from `len` on.
+    pub(super) fn truncate(&mut self, len: usize) {
+        self.others.truncate(len * self.width);
+        self.values.truncate(len);
+        if let Some(weights) = &mut self.weights {
+            weights.truncate(len);
+        }
+    }
+
     /// Some cells.
     pub(super) fn cells(&self, range: Range<usize>) -> Cells<'_, T> {
         Cells {

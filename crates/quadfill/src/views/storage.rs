@@ -4,6 +4,7 @@ use std::fs;
 
 use serde::{Deserialize, Serialize};
 
+use super::{PackedObservations, packed::Packing};
 use crate::observations::Observations;
 use quadfill_kernels::Real;
 use quadfill_kernels::bits::bits_for;
@@ -35,6 +36,43 @@ impl Storage {
     /// The fastest storage for which there is room.
     pub(super) fn choose<T: Real>(data: &Observations) -> Self {
         Self::for_size(Size::of::<T>(data), free_memory())
+    }
+
+    /// The same for packed data.
+    pub(super) fn choose_for_packed<T: Real>(data: &PackedObservations) -> Self {
+        Self::for_size(Size::of_packed::<T>(data), free_memory())
+    }
+
+    /// Whether so many rows can be read and fitted as they are, in a share of the machine's memory that does not depend
+    /// on what else runs.
+    ///
+    /// ```
+    /// use quadfill::views::Storage;
+    /// assert!(Storage::rows_fit(100_000, 3));
+    /// assert!(!Storage::rows_fit(1 << 50, 3));
+    /// ```
+    pub fn rows_fit(rows: usize, modes: usize) -> bool {
+        // Columns while they are read and put together, then views in double precision.
+        let reading = 2 * (modes * size_of::<u32>() + size_of::<f64>());
+        let views = modes * ((modes - 1) * size_of::<u32>() + size_of::<f64>());
+        let limit = total_memory().map_or(LARGE, |total| total / 10 * 6);
+        rows.saturating_mul(reading.max(views)) <= limit
+    }
+
+    /// Whether rows that are packed while they are read, and sorted, stay in memory.
+    pub(super) fn choose_for_rows(rows: usize, packing: &Packing<f64>) -> Self {
+        let of_numbers = packing.bits_of_numbers::<f64>();
+        let bits = |labels: &usize| bits_for(*labels) + of_numbers;
+        let modes = packing.sizes.len() as u32;
+        let unsorted: u32 =
+            packing.sizes.iter().map(|&labels| bits_for(labels)).sum::<u32>() + of_numbers;
+        let first = unsorted - bits_for(packing.sizes[0]);
+        let all: u32 = packing.sizes.iter().map(bits).sum::<u32>() + unsorted * (modes - 2);
+        let bytes = rows / 8 * (unsorted + first).max(all) as usize;
+        match free_memory() {
+            Some(free) if bytes > free / 10 * 7 => Self::Mapped,
+            _ => Self::Packed,
+        }
     }
 
     fn for_size(size: Size, free: Option<usize>) -> Self {
@@ -70,12 +108,35 @@ impl Size {
         let packed = (sizes.len() - 1) * bits.div_ceil(8) as usize + sizes.len() * numbers;
         Self { plain: len * sizes.len() * plain, packed: len * (packed + plain) }
     }
+
+    /// Of data whose first view is there already.
+    fn of_packed<T: Real>(data: &PackedObservations) -> Self {
+        let (len, sizes) = (data.len(), data.sizes());
+        let numbers = 1 + usize::from(data.is_weighted());
+        let plain = (sizes.len() - 1) * size_of::<u32>() + numbers * size_of::<T>();
+        let of_numbers = data.packing.bits_of_numbers::<T>() as usize;
+        let bits = |grouped_by: usize| {
+            let others = sizes.iter().enumerate().filter(|&(mode, _)| mode != grouped_by);
+            of_numbers + others.map(|(_, &labels)| bits_for(labels) as usize).sum::<usize>()
+        };
+        let packed: usize = (1..sizes.len()).map(bits).sum();
+        Self { plain: len * sizes.len() * plain, packed: len / 8 * packed }
+    }
 }
 
 /// The bytes of memory that programs can still take, where the system tells.
 fn free_memory() -> Option<usize> {
+    memory("MemAvailable:")
+}
+
+/// The bytes of memory that the machine has, where the system tells.
+pub(super) fn total_memory() -> Option<usize> {
+    memory("MemTotal:")
+}
+
+fn memory(kind: &str) -> Option<usize> {
     let about = fs::read_to_string("/proc/meminfo").ok()?;
-    let line = about.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let line = about.lines().find_map(|line| line.strip_prefix(kind))?;
     let kib: usize = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     Some(kib * 1024)
 }

@@ -17,14 +17,25 @@ pub(super) struct Table<T> {
     codes: HashMap<u64, u32, FixedState>,
 }
 
-impl<T: Real> Table<T> {
-    /// The table of some numbers, unless too many differ. Numbers are told apart by their bits.
-    pub(super) fn of(numbers: impl Iterator<Item = T>) -> Option<Self> {
-        let mut table = Self {
+impl<T: Real> Default for Table<T> {
+    fn default() -> Self {
+        Self {
             numbers: Box::new([T::ZERO; MAX_ENTRIES]),
             entries: 0,
             codes: HashMap::with_hasher(FixedState::default()),
-        };
+        }
+    }
+}
+
+impl<T: Real> Table<T> {
+    /// The table of some numbers, unless too many differ. Numbers are told apart by their bits.
+    pub(super) fn of(numbers: impl Iterator<Item = T>) -> Option<Self> {
+        let mut table = Self::default();
+        table.add(numbers).then_some(table)
+    }
+
+    /// Adds numbers; false if there is no room for all that differ.
+    pub(super) fn add(&mut self, numbers: impl Iterator<Item = T>) -> bool {
         let mut last = None;
         for number in numbers {
             let bits = number.to_f64().to_bits();
@@ -32,17 +43,33 @@ impl<T: Real> Table<T> {
                 continue;
             }
             last = Some(bits);
-            if table.codes.contains_key(&bits) {
+            if self.codes.contains_key(&bits) {
                 continue;
             }
-            if table.entries == MAX_ENTRIES {
-                return None;
+            if self.entries == MAX_ENTRIES {
+                return false;
             }
-            table.codes.insert(bits, table.entries as u32);
-            table.numbers[table.entries] = number;
-            table.entries += 1;
+            self.codes.insert(bits, self.entries as u32);
+            self.numbers[self.entries] = number;
+            self.entries += 1;
         }
-        Some(table)
+        true
+    }
+
+    /// The same numbers in another precision, with the same codes.
+    pub(super) fn convert<U: Real>(&self) -> Table<U> {
+        let numbers = Box::new(self.numbers.map(|number| U::from_f64(number.to_f64())));
+        let mut codes = HashMap::with_hasher(FixedState::default());
+        // Of numbers that are the same in the other precision, the first one's code is written.
+        for (code, number) in numbers[..self.entries].iter().enumerate().rev() {
+            codes.insert(number.to_f64().to_bits(), code as u32);
+        }
+        Table { numbers, entries: self.entries, codes }
+    }
+
+    /// The numbers that it has.
+    pub(super) fn numbers(&self) -> &[T] {
+        &self.numbers[..self.entries]
     }
 
     /// How many bits a code has.
@@ -53,6 +80,11 @@ impl<T: Real> Table<T> {
     /// The code of a number of the table.
     pub(super) fn code(&self, number: T) -> u32 {
         self.codes[&number.to_f64().to_bits()]
+    }
+
+    /// Whether it has a number.
+    pub(super) fn has(&self, number: T) -> bool {
+        self.codes.contains_key(&number.to_f64().to_bits())
     }
 
     /// The numbers of codes.

@@ -78,7 +78,8 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES, after_long_help = DEFAULTS)]
 pub(crate) struct FitFlags {
-    /// The data: rows of labels and a value, `-` for standard input
+    /// The data: rows of labels and a value in a file, in all files of a folder, or in those that match a
+    /// pattern ('part-*.parquet'); `-` for standard input
     data: PathBuf,
     /// The model to write
     #[arg(short, long, value_name = "MODEL")]

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::model::{Biases, Kernel};
-use crate::observations::{Mode, OnDuplicate};
+use crate::observations::{Mode, Observations, OnDuplicate};
 use crate::solve::events::PathPoint;
 use crate::solve::state::{
     Approach, Beginning, Best, Candidate, Descent, EarlyStopping, ExactAttempt, ExactSearch,
@@ -31,7 +31,7 @@ fn spec() -> ModelSpec {
 }
 
 fn fingerprint<T: Real>() -> Fingerprint {
-    Fingerprint::new::<T>(&data(), &config())
+    Fingerprint::new::<T>(&data().into(), &config())
 }
 
 fn position() -> Position {

@@ -6,7 +6,7 @@ use crate::objective::{HoldOut, Problem, Terms};
 use crate::observations::{CellHash, Observations, is_held_out};
 use crate::solve::checked::CheckedConfig;
 use crate::solve::session::FitSession;
-use crate::views::Selection;
+use crate::views::{Data, Selection};
 use quadfill_kernels::Real;
 
 /// Below this many observations one hold-out is too noisy to choose on: several are averaged.
@@ -25,7 +25,7 @@ const SAMPLE: usize = 10_000_000;
 /// The problems that a race is run on beside the whole one: several with other cells held out where the
 /// data are few, one with a sample of the data where they are many, and none in between.
 pub(in crate::solve) fn folds<T: Real>(
-    data: &Observations,
+    data: &Data,
     checked: &CheckedConfig,
 ) -> Result<Vec<Problem<T>>> {
     let Some(HoldOut { share, seed }) = checked.hold_out().filter(|_| checked.races) else {
@@ -48,27 +48,19 @@ pub(in crate::solve) fn folds<T: Real>(
     } else {
         FOLDS
     };
+    let data = data.filter(|_| true);
     let seeds = (0..count).map(|fold| seed.wrapping_add(fold << 32));
     seeds.map(|seed| problem(data.clone(), seed)).collect()
 }
 
 /// The observations of some labels of the largest mode, chosen by their hashes.
-fn sample(data: &Observations, seed: u64) -> Observations {
+fn sample(data: &Data, seed: u64) -> Observations {
     let sizes = data.sizes();
     let largest = (0..sizes.len()).max_by_key(|&mode| sizes[mode]).unwrap_or(0);
     let hash = CellHash::new(&data.modes()[largest..=largest], seed);
     let share = SAMPLE as f64 / data.len() as f64;
-    let column = data.indices(largest);
-    let rows: Vec<usize> =
-        (0..data.len()).filter(|&row| is_held_out(hash.cell(&column[row..=row]), share)).collect();
-    let rows = if rows.is_empty() { (0..data.len()).collect() } else { rows };
-    let indices = (0..sizes.len()).map(|mode| {
-        let column = data.indices(mode);
-        rows.iter().map(|&row| column[row]).collect()
-    });
-    let values = rows.iter().map(|&row| data.values()[row]).collect();
-    let weights = data.weights().map(|weights| rows.iter().map(|&row| weights[row]).collect());
-    data.with_columns(data.modes().to_vec(), indices.collect(), values, weights)
+    let sample = data.filter(|cell| is_held_out(hash.cell(&cell[largest..=largest]), share));
+    if sample.is_empty() { data.filter(|_| true) } else { sample }
 }
 
 /// The folds of a race.
