@@ -32,7 +32,7 @@ for penalty in 1e-2 1e-3 1e-4; do
     each "noise 0.1, m=10000, --penalty $penalty" "${noisy[@]}" -- --penalty "$penalty"
 done
 each "exact, m=4000, automatic rank" --dims 200,200,200 --rank 5 --observations 4000 --
-each "noise 0.1, m=10000, automatic rank" "${noisy[@]}" --
+each "noise 0.1, m=10000, automatic rank" "${noisy[@]}" -- --solver path
 for size in 50 100; do
     each "convex program, d=$size, m=$((40 * size))" --dims "$size,$size,$size" --rank 5 --observations $((40 * size)) -- --solver sdp
 done

@@ -5,6 +5,7 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
+use quadfill_io::data_files;
 
 use crate::interrupt;
 
@@ -17,6 +18,16 @@ pub(crate) fn check_input(path: &Path) -> Result<()> {
         bail!("{}", describe_input(&path.display().to_string(), &error));
     }
     Ok(())
+}
+
+/// Data that are about to be read: a file, a folder of files, or a pattern that some files match.
+pub(crate) fn check_data(path: &Path) -> Result<()> {
+    let is_pattern = path.as_os_str().as_encoded_bytes().iter().any(|byte| b"*?[".contains(byte));
+    if is_pattern && !path.exists() {
+        data_files(path)?;
+        return Ok(());
+    }
+    check_input(path)
 }
 
 /// What to say when a file cannot be read.

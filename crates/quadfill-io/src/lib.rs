@@ -51,7 +51,7 @@ pub use options::{ColumnRef, Format, ReadOptions};
 pub use query::{Query, QueryValues, UNKNOWN, read_query, read_query_bytes, read_query_values};
 pub use read::{read, read_bytes, read_bytes_with_roles, read_with_roles};
 pub use read_for_modes::read_for_modes;
-pub use stream::{ReadProgress, ReadStage, read_data};
+pub use stream::{ReadProgress, ReadStage, data_files, read_data};
 pub use text::read_text;
 pub use word_vectors::read_vectors;
 pub use write::{

@@ -197,6 +197,17 @@ def test_weights_as_a_column_or_an_array(ratings, settings):
     assert column._core.to_bytes() != TensorModel(**settings).fit(ratings)._core.to_bytes()
 
 
+def test_many_files(tmp_path, ratings, settings, model):
+    frame = pd.DataFrame(ratings)
+    for number in range(3):
+        frame.iloc[number::3].to_parquet(tmp_path / f"part-{number}.parquet")
+    for path in [tmp_path / "part-*.parquet", tmp_path]:
+        fitted = TensorModel(**settings).fit(path)
+        np.testing.assert_array_equal(fitted.predict(ratings), model.predict(ratings))
+    with pytest.raises(ValueError, match="no file has such a name"):
+        TensorModel(**settings).fit(tmp_path / "none-*.csv")
+
+
 def test_files_and_data(tmp_path, ratings, settings, model):
     pd.DataFrame(ratings).to_parquet(tmp_path / "ratings.parquet")
     pd.DataFrame(ratings).to_csv(tmp_path / "ratings.csv", index=False)

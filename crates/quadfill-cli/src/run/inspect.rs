@@ -22,7 +22,7 @@ pub(super) fn run(flags: &InspectFlags, output: Output) -> Result<()> {
         let report = ModelReport::new(&Model::load(&flags.what)?);
         return output.answer(report.text(&flags.what), &report);
     }
-    paths::check_input(&flags.what)?;
+    paths::check_data(&flags.what)?;
     let about = inspect_data(flags, output)?;
     let columns = about.columns.as_ref();
     let mut text = summary::lines(&about.summary, columns).to_string();

@@ -5,7 +5,14 @@ pub(crate) type Case = (&'static str, &'static str);
 
 pub(crate) const FILES: &[Case] = &[
     ("fit nowhere.csv -o m", "nowhere.csv: there is no such file: check the name"),
-    ("fit folder -o m", "folder: this is a folder: name a file"),
+    (
+        "fit empty_folder -o m",
+        "empty_folder: the folder has no files: name a file, a folder of files, or a pattern such as 'part-*.parquet'",
+    ),
+    (
+        "fit part-*.csv -o m",
+        "part-*.csv: no file has such a name: name a file, a folder of files, or a pattern such as 'part-*.parquet'",
+    ),
     ("fit empty.csv -o m", "empty.csv: the file has no rows: give at least one row with a value"),
     (
         "fit header.csv -o m",

@@ -45,6 +45,7 @@ fn place() -> Place {
     }
     place.write("latin.csv", b"a,b,v\nJos\xe9,2,3\n");
     place.write("cut.csv.gz", [0x1f, 0x8b, 8, 0, 0]);
+    fs::create_dir(place.path("empty_folder")).unwrap();
     fs::create_dir(place.path("folder")).unwrap();
     place.write("folder/file", "keep me");
     place

@@ -1,5 +1,6 @@
 //! A fit ends in the same bits on any number of threads, and after any number of deaths.
 
+use std::fs;
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -48,6 +49,37 @@ fn threads_make_no_difference_to_any_solver() {
         assert!(one == fitted("2"), "{solver:?}: 2 threads");
         assert!(one == fitted("4"), "{solver:?}: 4 threads");
     }
+}
+
+/// Cut into files of a folder, the rows are the same data.
+#[test]
+fn many_files_are_fitted_as_one() {
+    let place = Place::new();
+    let header = "user,film,stars,timestamp\n";
+    let line = |i: u32| {
+        let (user, film) = (i * 7 % 23, i * 11 % 19);
+        format!("{user},f{film},{},{}\n", (user * film + i) % 9, 881_250_949 + 90_000 * (i % 311))
+    };
+    let lines: Vec<String> = (0..400).map(line).collect();
+    place.write("all.csv", format!("{header}{}", lines.concat()));
+    fs::create_dir(place.path("parts")).unwrap();
+    for (number, part) in lines.chunks(90).enumerate() {
+        place.write(&format!("parts/part-{number}.csv"), format!("{header}{}", part.concat()));
+    }
+    let fitted = |data: &str, views: &str| {
+        let settings = ["--solver", "als", "--penalty", "0.01", "--rank", "2", "--views", views];
+        let data = ["fit", data, "-o", "model", "--on-duplicate", "mean"];
+        place.succeed(&[&data[..], &settings].concat());
+        model_bytes(&place.path("model"))
+    };
+    let one = fitted("all.csv", "plain");
+    for data in ["parts", "parts/part-*.csv"] {
+        for views in ["plain", "packed", "mapped"] {
+            assert!(one == fitted(data, views), "{data}, {views} views");
+        }
+    }
+    let told = place.json(&["inspect", "parts/part-?.csv"]);
+    assert_eq!(told["observations"].as_u64(), Some(400), "{told}");
 }
 
 #[test]

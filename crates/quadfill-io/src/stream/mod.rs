@@ -29,6 +29,7 @@ use crate::read::read_with_roles;
 use crate::roles::Roles;
 use crate::table::{ModeColumn, Piece, RowPosition, explain};
 use part::Part;
+pub use parts::data_files;
 use seen::{Seen, TextAfterNumbers, indices_of};
 
 /// How far the reading of large data is.
@@ -84,7 +85,7 @@ pub fn read_data(
 ) -> Result<(Data, Option<ColumnRoles>)> {
     let source = source.as_ref();
     let files =
-        if source.as_os_str() == "-" { vec![source.to_owned()] } else { parts::files(source)? };
+        if source.as_os_str() == "-" { vec![source.to_owned()] } else { data_files(source)? };
     if files.len() == 1 && !may_be_large(&files[0], options) {
         return read_with_roles(&files[0], options).map(|(data, roles)| (data.into(), roles));
     }

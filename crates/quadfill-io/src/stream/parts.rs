@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{ReadError, Result};
 
-/// The files that a path names: itself, those that match it if it is a pattern such as `part-*.parquet`, or those
-/// in a folder. They are in the order of their names.
-pub(crate) fn files(source: &Path) -> Result<Vec<PathBuf>> {
+/// The files that [`read_data`](crate::read_data) reads: a path itself, those that match it if it is a pattern such as
+/// `part-*.parquet`, or those in a folder. They are in the order of their names.
+pub fn data_files(source: &Path) -> Result<Vec<PathBuf>> {
     let text = source.to_string_lossy();
     if source.is_dir() {
         return in_folder(source);

@@ -3,7 +3,7 @@ use std::path::Path;
 
 use quadfill::{Observations, OnDuplicate};
 
-use super::{Parts, ReadProgress, parts};
+use super::{Parts, ReadProgress, data_files};
 use crate::options::ReadOptions;
 use crate::read::read;
 
@@ -11,7 +11,7 @@ fn ignore(_: ReadProgress) {}
 
 /// Reads all files of a folder in parts, whatever their size.
 fn read_parts(folder: &Path, options: &ReadOptions) -> Result<Observations, String> {
-    let files = parts::files(folder).map_err(|error| error.to_string())?;
+    let files = data_files(folder).map_err(|error| error.to_string())?;
     let parts = Parts { files, options, storage: None };
     let (data, _) = parts.read(&mut ignore).map_err(|error| error.to_string())?;
     Ok(data.unpack())
@@ -138,7 +138,7 @@ fn what_is_wrong_with_a_part_is_one_sentence_with_its_file() {
     assert!(message(&[]).contains("the folder has no files"));
     assert!(message(&[("a.npy", "x")]).contains("not read in parts"));
     let pattern = folder(&[]).path().join("part-*.csv");
-    let error = parts::files(&pattern).expect_err("no files").to_string();
+    let error = data_files(&pattern).expect_err("no files").to_string();
     assert!(error.contains("no file has such a name"), "{error}");
 }
 

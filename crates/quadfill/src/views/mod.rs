@@ -11,6 +11,7 @@
 
 mod data;
 mod hold_out;
+mod memory;
 mod packed;
 mod packed_data;
 mod plain;

@@ -1,9 +1,8 @@
 //! Where the cells of views are kept, and which is chosen.
 
-use std::fs;
-
 use serde::{Deserialize, Serialize};
 
+use super::memory::{free_memory, total_memory};
 use super::{PackedObservations, packed::Packing};
 use crate::observations::Observations;
 use quadfill_kernels::Real;
@@ -124,23 +123,6 @@ impl Size {
     }
 }
 
-/// The bytes of memory that programs can still take, where the system tells.
-fn free_memory() -> Option<usize> {
-    memory("MemAvailable:")
-}
-
-/// The bytes of memory that the machine has, where the system tells.
-pub(super) fn total_memory() -> Option<usize> {
-    memory("MemTotal:")
-}
-
-fn memory(kind: &str) -> Option<usize> {
-    let about = fs::read_to_string("/proc/meminfo").ok()?;
-    let line = about.lines().find_map(|line| line.strip_prefix(kind))?;
-    let kib: usize = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    Some(kib * 1024)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -155,11 +137,5 @@ mod tests {
         assert_eq!(chosen(None), Storage::Plain);
         let large = Size { plain: 36 << 30, packed: 25 << 30 };
         assert_eq!(Storage::for_size(large, None), Storage::Packed);
-    }
-
-    #[cfg(target_os = "linux")]
-    #[test]
-    fn linux_tells_its_free_memory() {
-        assert!(free_memory().is_some_and(|free| free > 1 << 20));
     }
 }

@@ -203,7 +203,7 @@ impl FitFlags {
         let seen_only = choice.implicit.is_some() || choice.negatives.is_some();
         let mut reading = self.reading.resolve()?;
         reading.values_are_ones = seen_only && reading.value.is_none();
-        paths::check_input(&self.data)?;
+        paths::check_data(&self.data)?;
         let test = match (&self.test, &self.split_latest) {
             (Some(file), _) => {
                 if file == &self.data && file.as_os_str() == "-" {

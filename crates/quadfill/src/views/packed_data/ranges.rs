@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::views::storage::total_memory;
+use crate::views::memory::total_memory;
 
 /// How many cells may be unpacked at a time, by all threads together and by one.
 #[derive(Debug, Clone, Copy)]
