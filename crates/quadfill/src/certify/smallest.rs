@@ -13,6 +13,9 @@ const DENSE_LIMIT: usize = 4000;
 const STEPS: usize = 300;
 const STEPS_ON_LARGE_DATA: usize = 40;
 const LARGE_DATA: usize = 1_000_000;
+/// The same where a step takes as long as a sweep, about: few more than it takes to bound anything.
+const STEPS_ON_HUGE_DATA: usize = 20;
+const HUGE_DATA: usize = 200_000_000;
 /// The probability that the bound is wrong, for each end of the spectrum.
 const MISSED: f64 = 1e-9;
 
@@ -82,7 +85,11 @@ impl Smallest {
 }
 
 fn steps<T: Real>(gradient: &GradientMatrix<'_, '_, T>) -> usize {
-    if gradient.data.cells() > LARGE_DATA { STEPS_ON_LARGE_DATA } else { STEPS }
+    match gradient.data.cells() {
+        0..=LARGE_DATA => STEPS,
+        ..=HUGE_DATA => STEPS_ON_LARGE_DATA,
+        _ => STEPS_ON_HUGE_DATA,
+    }
 }
 
 /// The `wanted` directions in which the objective falls fastest as a column is added: eigenpairs of
