@@ -172,20 +172,46 @@ fn read_pieces<S: FieldSource>(
     Ok(pieces)
 }
 
+/// The part of a piece that one column of the table fills.
+enum PieceColumn<'a> {
+    Mode(usize, &'a mut ModeColumn),
+    Values(&'a mut Vec<f64>),
+    Weights(&'a mut Vec<f64>),
+}
+
+impl Piece {
+    /// The parts, each with the column that fills it.
+    fn columns(&mut self, roles: &[Role]) -> Vec<(usize, PieceColumn<'_>)> {
+        let position = |wanted: &dyn Fn(Role) -> bool| roles.iter().position(|&role| wanted(role));
+        let modes = self.modes.iter_mut().enumerate().filter_map(|(mode, column)| {
+            Some((position(&|role| role.mode() == Some(mode))?, PieceColumn::Mode(mode, column)))
+        });
+        let values = position(&|role| role == Role::Value)
+            .map(|column| (column, PieceColumn::Values(&mut self.values)));
+        let weights = position(&|role| role == Role::Weight)
+            .zip(self.weights.as_mut())
+            .map(|(column, weights)| (column, PieceColumn::Weights(weights)));
+        modes.chain(values).chain(weights).collect()
+    }
+}
+
 fn read_piece<S: FieldSource>(source: &S, number: usize, roles: &Roles) -> Result<Piece> {
     let mut piece = Piece::new(&roles.modes, roles.weighted, source.rows(number));
-    let mut counts = Vec::new();
-    for (column, role) in roles.of_columns.iter().enumerate() {
-        if *role == Role::Unused {
-            continue;
-        }
-        let mut count = 0;
-        source.read_first(number, column, usize::MAX, &mut |fields, row| {
-            count += fields.len();
-            take_fields(source, column, (*role, roles), fields, row, &mut piece)
-        })?;
-        counts.push(count);
-    }
+    let mut columns = piece.columns(&roles.of_columns);
+    // The first problem that is told is that of the first column.
+    columns.sort_unstable_by_key(|(column, _)| *column);
+    let counts: Vec<Result<usize>> = columns
+        .into_par_iter()
+        .map(|(column, mut part)| {
+            let mut count = 0;
+            source.read_first(number, column, usize::MAX, &mut |fields, row| {
+                count += fields.len();
+                take_fields(source, column, roles, fields, row, &mut part)
+            })?;
+            Ok(count)
+        })
+        .collect();
+    let counts: Vec<usize> = counts.into_iter().collect::<Result<_>>()?;
     if counts.iter().any(|&count| count != counts[0]) {
         return Err(ReadError::Malformed {
             file: source.file().to_owned(),
@@ -199,38 +225,42 @@ fn read_piece<S: FieldSource>(source: &S, number: usize, roles: &Roles) -> Resul
 fn take_fields<S: FieldSource>(
     source: &S,
     column: usize,
-    (role, roles): (Role, &Roles),
+    roles: &Roles,
     fields: Fields<'_>,
     row: usize,
-    piece: &mut Piece,
+    to: &mut PieceColumn<'_>,
 ) -> Result<()> {
-    match role {
-        Role::Unused => Ok(()),
-        Role::Label(mode) | Role::Index(mode) | Role::Time(mode) => match &mut piece.modes[mode] {
-            ModeColumn::Labels(labels) => push_labels(source, column, fields, row, labels),
-            times => {
-                let unit = roles.modes[mode].unit;
-                if let ModeColumn::Times(times) = times
-                    && let Fields::Integers(fields) = fields
-                {
-                    let seconds = source.seconds_per_unit(column).unwrap_or_else(|| unit.seconds());
-                    times.extend(fields.iter().map(|&field| field as f64 * seconds));
-                    return Ok(());
-                }
-                each_time(source, column, fields, row, unit, |time| {
-                    times.push_time(time).map_err(|OutsideBins| Wrong::OutsideBins)
-                })
+    match to {
+        PieceColumn::Mode(_, ModeColumn::Labels(labels)) => {
+            push_labels(source, column, fields, row, labels)
+        }
+        PieceColumn::Mode(mode, times) => {
+            let unit = roles.modes[*mode].unit;
+            if let ModeColumn::Times(times) = times
+                && let Fields::Integers(fields) = fields
+            {
+                let seconds = source.seconds_per_unit(column).unwrap_or_else(|| unit.seconds());
+                times.extend(fields.iter().map(|&field| field as f64 * seconds));
+                return Ok(());
             }
-        },
-        Role::Value if fields.append_finite(&mut piece.values) => Ok(()),
-        Role::Value | Role::Weight => each_number(source, column, fields, row, |number| {
-            if role == Role::Value {
-                piece.values.push(number);
-            } else if number < 0.0 {
+            each_time(source, column, fields, row, unit, |time| {
+                times.push_time(time).map_err(|OutsideBins| Wrong::OutsideBins)
+            })
+        }
+        PieceColumn::Values(values) => {
+            if fields.append_finite(values) {
+                return Ok(());
+            }
+            each_number(source, column, fields, row, |number| {
+                values.push(number);
+                Ok(())
+            })
+        }
+        PieceColumn::Weights(weights) => each_number(source, column, fields, row, |number| {
+            if number < 0.0 {
                 return Err(Wrong::Negative);
-            } else if let Some(weights) = &mut piece.weights {
-                weights.push(number);
             }
+            weights.push(number);
             Ok(())
         }),
     }

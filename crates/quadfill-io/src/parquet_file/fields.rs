@@ -1,5 +1,7 @@
 //! The columns of a Parquet file, batch by batch.
 
+use std::sync::{Mutex, PoisonError};
+
 use bytes::Bytes;
 use parquet::basic::{LogicalType, TimeUnit, Type as Physical};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_column_reader};
@@ -10,7 +12,9 @@ use parquet::schema::types::ColumnDescriptor;
 
 use super::claims::{check_pages, check_rows, check_schema, may_unpack, wrong};
 use super::guard::guarded;
+use super::numbers::{NumberColumn, Stopped};
 use super::pages::CheckedPages;
+use super::unpack::Unpacker;
 use crate::error::{ReadError, Result};
 use crate::escape::one_line;
 use crate::fields::{FieldSource, Fields, TakeFields};
@@ -18,12 +22,16 @@ use crate::fields::{FieldSource, Fields, TakeFields};
 /// How many rows are taken at a time.
 const BATCH: usize = 1 << 14;
 
+const TOO_LARGE: &str = "integers above 9223372036854775807";
+
 /// An open Parquet file.
 pub(crate) struct ParquetFile<'a> {
     pub file: &'a str,
     pub names: Vec<String>,
     reader: SerializedFileReader<Bytes>,
     bytes: Bytes,
+    /// Buffers that no thread uses at the moment.
+    unpackers: Mutex<Vec<Unpacker>>,
 }
 
 impl<'a> ParquetFile<'a> {
@@ -37,7 +45,7 @@ impl<'a> ParquetFile<'a> {
         .map_err(|error| malformed(file, &error))?;
         let schema = reader.metadata().file_metadata().schema_descr_ptr();
         let names = schema.columns().iter().map(|column| column.path().string()).collect();
-        Ok(Self { file, names, reader, bytes })
+        Ok(Self { file, names, reader, bytes, unpackers: Mutex::default() })
     }
 
     pub(crate) fn groups(&self) -> usize {
@@ -83,6 +91,41 @@ impl<'a> ParquetFile<'a> {
             pages: group.get_column_page_reader(column)?,
         };
         Ok((get_column_reader(descriptor, Box::new(pages)), batch_limit))
+    }
+
+    /// Reads a column of numbers, if it can be decoded without the general decoder.
+    fn read_numbers(
+        &self,
+        group: usize,
+        column: usize,
+        wanted: usize,
+        take: &mut TakeFields<'_>,
+    ) -> Option<Result<()>> {
+        let metadata = self.reader.metadata().row_group(group);
+        let rows = usize::try_from(metadata.num_rows()).ok()?;
+        check_pages(&self.bytes, metadata.column(column), rows).ok()?;
+        let numbers = NumberColumn::new(&self.bytes, metadata.column(column), rows)?;
+        let pool = || self.unpackers.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut unpacker = pool().pop().unwrap_or_default();
+        let first = self.first_row(group);
+        let result = numbers
+            .each(&mut unpacker, wanted, &mut |fields, row| take(fields, first + row))
+            .map_err(|stopped| match stopped {
+                Stopped::Damaged(what) => malformed(self.file, &wrong(what)),
+                Stopped::TooLarge => self.unsupported(column, TOO_LARGE),
+                Stopped::Null(row) => self.null(column, first + row),
+                Stopped::Refused(error) => error,
+            });
+        pool().push(unpacker);
+        Some(result)
+    }
+
+    fn null(&self, column: usize, row: usize) -> ReadError {
+        ReadError::Null {
+            file: self.file.to_owned(),
+            row: row + 1,
+            column: self.column_name(column),
+        }
     }
 
     fn unsupported(&self, column: usize, kind: &str) -> ReadError {
@@ -153,6 +196,9 @@ impl FieldSource for ParquetFile<'_> {
             let kind = if is_decimal { "decimals" } else { "lists" };
             return Err(self.unsupported(column, kind));
         }
+        if let Some(result) = self.read_numbers(group, column, wanted, take) {
+            return result;
+        }
         let is_unsigned = matches!(descriptor.logical_type_ref(),
             Some(LogicalType::Integer(integer)) if !integer.is_signed);
         let (reader, batch_limit) = guarded(|| self.column_reader(group, column))
@@ -176,7 +222,7 @@ impl FieldSource for ParquetFile<'_> {
             }),
             ColumnReader::Int64ColumnReader(reader) => walk.batches(reader, |batch, row| {
                 if is_unsigned && batch.iter().any(|&field| field < 0) {
-                    return Err(self.unsupported(column, "integers above 9223372036854775807"));
+                    return Err(self.unsupported(column, TOO_LARGE));
                 }
                 take(Fields::Integers(batch), row)
             }),
@@ -242,11 +288,7 @@ impl Walk<'_> {
             })
             .map_err(|error| malformed(file.file, &error))?;
             if let Some(null) = levels.iter().position(|&level| level < full) {
-                return Err(ReadError::Null {
-                    file: file.file.to_owned(),
-                    row: first + rows + null + 1,
-                    column: file.column_name(self.column),
-                });
+                return Err(file.null(self.column, first + rows + null));
             }
             if records == 0 {
                 return Ok(());
