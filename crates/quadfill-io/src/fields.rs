@@ -1,5 +1,7 @@
 //! Tables whose columns have types: what is done with their fields, wherever the table lies.
 
+use std::ops::Range;
+
 use quadfill::Observations;
 use quadfill::observations::TimeUnit;
 use rayon::prelude::*;
@@ -158,9 +160,9 @@ fn read_pieces<S: FieldSource>(
     roles: &Roles,
     options: &ReadOptions,
 ) -> Result<Vec<Piece>> {
-    let pieces: Vec<Result<Piece>> = (0..source.pieces())
+    let pieces: Vec<Result<Piece>> = cut(source.pieces(), roles)
         .into_par_iter()
-        .map(|piece| read_piece(source, piece, roles))
+        .map(|numbers| read_piece(source, numbers, roles))
         .collect();
     let mut pieces: Vec<Piece> = pieces.into_iter().collect::<Result<_>>()?;
     if options.values_are_ones {
@@ -195,24 +197,34 @@ impl Piece {
     }
 }
 
-fn read_piece<S: FieldSource>(source: &S, number: usize, roles: &Roles) -> Result<Piece> {
-    let mut piece = Piece::new(&roles.modes, roles.weighted, source.rows(number));
-    let mut columns = piece.columns(&roles.of_columns);
-    // The first problem that is told is that of the first column.
-    columns.sort_unstable_by_key(|(column, _)| *column);
-    let counts: Vec<Result<usize>> = columns
+/// Pieces to be read as one. As columns are read in parallel, few are enough for all threads, and the fewer there
+/// are, the less is left to be put together.
+fn cut(pieces: usize, roles: &Roles) -> Vec<Range<usize>> {
+    let used = roles.of_columns.iter().filter(|&&role| role != Role::Unused).count().max(1);
+    let wanted = (2 * rayon::current_num_threads()).div_ceil(used).min(pieces);
+    (0..wanted).map(|part| part * pieces / wanted..(part + 1) * pieces / wanted).collect()
+}
+
+fn read_piece<S: FieldSource>(source: &S, numbers: Range<usize>, roles: &Roles) -> Result<Piece> {
+    let rows = numbers.clone().map(|number| source.rows(number)).sum();
+    let mut piece = Piece::new(&roles.modes, roles.weighted, rows);
+    let (mut counts, mut problems) = (Vec::new(), Vec::new());
+    let columns: Vec<_> = piece
+        .columns(&roles.of_columns)
         .into_par_iter()
-        .map(|(column, mut part)| {
-            let mut count = 0;
-            source.read_first(number, column, usize::MAX, &mut |fields, row| {
-                count += fields.len();
-                take_fields(source, column, roles, fields, row, &mut part)
-            })?;
-            Ok(count)
-        })
+        .map(|(column, mut to)| read_column(source, numbers.clone(), (column, roles), &mut to))
         .collect();
-    let counts: Vec<usize> = counts.into_iter().collect::<Result<_>>()?;
-    if counts.iter().any(|&count| count != counts[0]) {
+    for column in columns {
+        match column {
+            Ok(rows) => counts.push(rows),
+            Err(problem) => problems.push(problem),
+        }
+    }
+    // The first one in the table, however it was cut.
+    if let Some((_, error)) = problems.into_iter().min_by_key(|(place, _)| *place) {
+        return Err(error);
+    }
+    if counts.iter().any(|rows| *rows != counts[0]) {
         return Err(ReadError::Malformed {
             file: source.file().to_owned(),
             format: "Parquet",
@@ -220,6 +232,28 @@ fn read_piece<S: FieldSource>(source: &S, number: usize, roles: &Roles) -> Resul
         });
     }
     Ok(piece)
+}
+
+/// Reads a column of some pieces and returns how many rows it has in each. An error comes with its piece and
+/// column.
+fn read_column<S: FieldSource>(
+    source: &S,
+    numbers: Range<usize>,
+    (column, roles): (usize, &Roles),
+    to: &mut PieceColumn<'_>,
+) -> std::result::Result<Vec<usize>, ((usize, usize), ReadError)> {
+    numbers
+        .map(|number| {
+            let mut count = 0;
+            source
+                .read_first(number, column, usize::MAX, &mut |fields, row| {
+                    count += fields.len();
+                    take_fields(source, column, roles, fields, row, to)
+                })
+                .map_err(|error| ((number, column), error))?;
+            Ok(count)
+        })
+        .collect()
 }
 
 fn take_fields<S: FieldSource>(
@@ -240,7 +274,7 @@ fn take_fields<S: FieldSource>(
                 && let Fields::Integers(fields) = fields
             {
                 let seconds = source.seconds_per_unit(column).unwrap_or_else(|| unit.seconds());
-                times.extend(fields.iter().map(|&field| field as f64 * seconds));
+                times.push_integers(fields, seconds);
                 return Ok(());
             }
             each_time(source, column, fields, row, unit, |time| {

@@ -37,6 +37,7 @@ mod roles;
 mod source;
 mod table;
 mod text;
+mod time_column;
 mod times;
 mod word_vectors;
 mod write;

@@ -30,6 +30,8 @@ pub(crate) struct ParquetFile<'a> {
     pub names: Vec<String>,
     reader: SerializedFileReader<Bytes>,
     bytes: Bytes,
+    /// Whether room is made for all rows at once, as the file has a byte or more for each.
+    trusts_rows: bool,
     /// Buffers that no thread uses at the moment.
     unpackers: Mutex<Vec<Unpacker>>,
 }
@@ -45,7 +47,10 @@ impl<'a> ParquetFile<'a> {
         .map_err(|error| malformed(file, &error))?;
         let schema = reader.metadata().file_metadata().schema_descr_ptr();
         let names = schema.columns().iter().map(|column| column.path().string()).collect();
-        Ok(Self { file, names, reader, bytes, unpackers: Mutex::default() })
+        let mut parquet =
+            Self { file, names, reader, bytes, trusts_rows: false, unpackers: Mutex::default() };
+        parquet.trusts_rows = parquet.first_row(parquet.groups()) <= parquet.bytes.len();
+        Ok(parquet)
     }
 
     pub(crate) fn groups(&self) -> usize {
@@ -164,11 +169,9 @@ impl FieldSource for ParquetFile<'_> {
         self.groups()
     }
 
-    /// More than this is not allocated for because a file claims it.
     fn rows(&self, group: usize) -> usize {
-        const TRUSTED: usize = 1 << 20;
         let claimed = self.reader.metadata().row_group(group).num_rows();
-        usize::try_from(claimed).unwrap_or(0).min(TRUSTED)
+        if self.trusts_rows { usize::try_from(claimed).unwrap_or(0) } else { 0 }
     }
 
     fn seconds_per_unit(&self, column: usize) -> Option<f64> {
