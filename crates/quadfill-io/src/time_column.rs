@@ -46,7 +46,9 @@ impl TimeColumn {
                 times.extend(numbers.iter().map(|&number| number as u32));
             }
             Self::Whole(_) => {
-                numbers.iter().for_each(|&number| self.push(number as f64 * seconds));
+                for &number in numbers {
+                    self.push(number as f64 * seconds);
+                }
             }
             Self::Real(times) => {
                 times.extend(numbers.iter().map(|&number| number as f64 * seconds));
