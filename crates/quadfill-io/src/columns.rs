@@ -215,7 +215,10 @@ fn rank_far_numbers(pieces: Vec<Vec<u32>>) -> (Labels, Vec<u32>) {
 }
 
 /// One vector from many, every number being replaced by another.
-fn convert_numbers(mut pieces: Vec<Vec<u32>>, convert: impl Fn(u32) -> u32 + Sync) -> Vec<u32> {
+pub(crate) fn convert_numbers(
+    mut pieces: Vec<Vec<u32>>,
+    convert: impl Fn(u32) -> u32 + Sync,
+) -> Vec<u32> {
     if pieces.len() > 1 {
         return gather(pieces, convert);
     }

@@ -1,5 +1,7 @@
 //! Tables whose columns have types: what is done with their fields, wherever the table lies.
 
+use std::ops::Range;
+
 use quadfill::Observations;
 use quadfill::observations::TimeUnit;
 use rayon::prelude::*;
@@ -162,9 +164,9 @@ fn read_pieces<S: FieldSource>(
     roles: &Roles,
     options: &ReadOptions,
 ) -> Result<Vec<Piece>> {
-    let pieces: Vec<Result<Piece>> = (0..source.pieces())
+    let pieces: Vec<Result<Piece>> = cut(source.pieces(), roles)
         .into_par_iter()
-        .map(|piece| read_piece(source, piece, roles))
+        .map(|numbers| read_piece(source, numbers, roles))
         .collect();
     let mut pieces: Vec<Piece> = pieces.into_iter().collect::<Result<_>>()?;
     if options.values_are_ones {
@@ -176,26 +178,62 @@ fn read_pieces<S: FieldSource>(
     Ok(pieces)
 }
 
-/// The rows of one piece.
+/// The part of a piece that one column of the table fills.
+enum PieceColumn<'a> {
+    Mode(usize, &'a mut ModeColumn),
+    Values(&'a mut Vec<f64>),
+    Weights(&'a mut Vec<f64>),
+}
+
+impl Piece {
+    /// The parts, each with the column that fills it.
+    fn columns(&mut self, roles: &[Role]) -> Vec<(usize, PieceColumn<'_>)> {
+        let position = |wanted: &dyn Fn(Role) -> bool| roles.iter().position(|&role| wanted(role));
+        let modes = self.modes.iter_mut().enumerate().filter_map(|(mode, column)| {
+            Some((position(&|role| role.mode() == Some(mode))?, PieceColumn::Mode(mode, column)))
+        });
+        let values = position(&|role| role == Role::Value)
+            .map(|column| (column, PieceColumn::Values(&mut self.values)));
+        let weights = position(&|role| role == Role::Weight)
+            .zip(self.weights.as_mut())
+            .map(|(column, weights)| (column, PieceColumn::Weights(weights)));
+        modes.chain(values).chain(weights).collect()
+    }
+}
+
+/// Pieces to be read as one. As columns are read in parallel, few are enough for all threads, and the fewer there
+/// are, the less is left to be put together.
+fn cut(pieces: usize, roles: &Roles) -> Vec<Range<usize>> {
+    let used = roles.of_columns.iter().filter(|&&role| role != Role::Unused).count().max(1);
+    let wanted = (2 * rayon::current_num_threads()).div_ceil(used).min(pieces);
+    (0..wanted).map(|part| part * pieces / wanted..(part + 1) * pieces / wanted).collect()
+}
+
+/// The rows of some pieces, as one.
 pub(crate) fn read_piece<S: FieldSource>(
     source: &S,
-    number: usize,
+    numbers: Range<usize>,
     roles: &Roles,
 ) -> Result<Piece> {
-    let mut piece = Piece::new(&roles.modes, roles.weighted, source.rows(number));
-    let mut counts = Vec::new();
-    for (column, role) in roles.of_columns.iter().enumerate() {
-        if *role == Role::Unused {
-            continue;
+    let rows = numbers.clone().map(|number| source.rows(number)).sum();
+    let mut piece = Piece::new(&roles.modes, roles.weighted, rows);
+    let (mut counts, mut problems) = (Vec::new(), Vec::new());
+    let columns: Vec<_> = piece
+        .columns(&roles.of_columns)
+        .into_par_iter()
+        .map(|(column, mut to)| read_column(source, numbers.clone(), (column, roles), &mut to))
+        .collect();
+    for column in columns {
+        match column {
+            Ok(rows) => counts.push(rows),
+            Err(problem) => problems.push(problem),
         }
-        let mut count = 0;
-        source.read_first(number, column, usize::MAX, &mut |fields, row| {
-            count += fields.len();
-            take_fields(source, column, (*role, roles), fields, row, &mut piece)
-        })?;
-        counts.push(count);
     }
-    if counts.iter().any(|&count| count != counts[0]) {
+    // The first one in the table, however it was cut.
+    if let Some((_, error)) = problems.into_iter().min_by_key(|(place, _)| *place) {
+        return Err(error);
+    }
+    if counts.iter().any(|rows| *rows != counts[0]) {
         return Err(ReadError::Malformed {
             file: source.file().to_owned(),
             format: "Parquet",
@@ -205,41 +243,67 @@ pub(crate) fn read_piece<S: FieldSource>(
     Ok(piece)
 }
 
+/// Reads a column of some pieces and returns how many rows it has in each. An error comes with its piece and
+/// column.
+fn read_column<S: FieldSource>(
+    source: &S,
+    numbers: Range<usize>,
+    (column, roles): (usize, &Roles),
+    to: &mut PieceColumn<'_>,
+) -> std::result::Result<Vec<usize>, ((usize, usize), ReadError)> {
+    numbers
+        .map(|number| {
+            let mut count = 0;
+            source
+                .read_first(number, column, usize::MAX, &mut |fields, row| {
+                    count += fields.len();
+                    take_fields(source, column, roles, fields, row, to)
+                })
+                .map_err(|error| ((number, column), error))?;
+            Ok(count)
+        })
+        .collect()
+}
+
 fn take_fields<S: FieldSource>(
     source: &S,
     column: usize,
-    (role, roles): (Role, &Roles),
+    roles: &Roles,
     fields: Fields<'_>,
     row: usize,
-    piece: &mut Piece,
+    to: &mut PieceColumn<'_>,
 ) -> Result<()> {
-    match role {
-        Role::Unused => Ok(()),
-        Role::Label(mode) | Role::Index(mode) | Role::Time(mode) => match &mut piece.modes[mode] {
-            ModeColumn::Labels(labels) => push_labels(source, column, fields, row, labels),
-            times => {
-                let unit = roles.modes[mode].unit;
-                if let ModeColumn::Times(times) = times
-                    && let Fields::Integers(fields) = fields
-                {
-                    let seconds = source.seconds_per_unit(column).unwrap_or_else(|| unit.seconds());
-                    times.extend(fields.iter().map(|&field| field as f64 * seconds));
-                    return Ok(());
-                }
-                each_time(source, column, fields, row, unit, |time| {
-                    times.push_time(time).map_err(|OutsideBins| Wrong::OutsideBins)
-                })
+    match to {
+        PieceColumn::Mode(_, ModeColumn::Labels(labels)) => {
+            push_labels(source, column, fields, row, labels)
+        }
+        PieceColumn::Mode(mode, times) => {
+            let unit = roles.modes[*mode].unit;
+            if let ModeColumn::Times(times) = times
+                && let Fields::Integers(fields) = fields
+            {
+                let seconds = source.seconds_per_unit(column).unwrap_or_else(|| unit.seconds());
+                times.push_integers(fields, seconds);
+                return Ok(());
             }
-        },
-        Role::Value if fields.append_finite(&mut piece.values) => Ok(()),
-        Role::Value | Role::Weight => each_number(source, column, fields, row, |number| {
-            if role == Role::Value {
-                piece.values.push(number);
-            } else if number < 0.0 {
+            each_time(source, column, fields, row, unit, |time| {
+                times.push_time(time).map_err(|OutsideBins| Wrong::OutsideBins)
+            })
+        }
+        PieceColumn::Values(values) => {
+            if fields.append_finite(values) {
+                return Ok(());
+            }
+            each_number(source, column, fields, row, |number| {
+                values.push(number);
+                Ok(())
+            })
+        }
+        PieceColumn::Weights(weights) => each_number(source, column, fields, row, |number| {
+            if number < 0.0 {
                 return Err(Wrong::Negative);
-            } else if let Some(weights) = &mut piece.weights {
-                weights.push(number);
             }
+            weights.push(number);
             Ok(())
         }),
     }

@@ -38,6 +38,7 @@ mod source;
 mod stream;
 mod table;
 mod text;
+mod time_column;
 mod times;
 mod word_vectors;
 mod write;

@@ -27,7 +27,7 @@ pub(crate) enum Role {
 
 impl Role {
     /// The mode that a column is.
-    fn mode(self) -> Option<usize> {
+    pub(crate) fn mode(self) -> Option<usize> {
         match self {
             Self::Label(mode) | Self::Index(mode) | Self::Time(mode) => Some(mode),
             Self::Unused | Self::Value | Self::Weight => None,

@@ -5,9 +5,10 @@ use quadfill::{Labels, Mode, Observations, OnDuplicate};
 use rayon::prelude::*;
 
 use crate::bins::{self, BinSize, Span};
-use crate::columns::{LabelColumn, concat, gather, merge_labels, rank_numbers};
+use crate::columns::{LabelColumn, concat, merge_labels, rank_numbers};
 use crate::error::{ReadError, Result};
 use crate::escape::one_line;
+use crate::time_column::{TimeColumn, bins_of, wider};
 
 /// One mode as it will be.
 #[derive(Debug, Clone)]
@@ -35,7 +36,7 @@ impl ModePlan {
 #[derive(Debug)]
 pub(crate) enum ModeColumn {
     Labels(LabelColumn),
-    Times(Vec<f64>),
+    Times(TimeColumn),
     /// Times whose bins are known already.
     Bins(Binning, Vec<u32>),
 }
@@ -49,7 +50,7 @@ impl ModeColumn {
         match plan.bins {
             None => Self::Labels(LabelColumn::with_capacity(rows)),
             Some(BinSize::Known(binning)) => Self::Bins(binning, Vec::with_capacity(rows)),
-            Some(_) => Self::Times(Vec::with_capacity(rows)),
+            Some(_) => Self::Times(TimeColumn::with_capacity(rows)),
         }
     }
 
@@ -205,23 +206,16 @@ fn cut_into_bins(
     file: &str,
     size: BinSize,
     unit: TimeUnit,
-    pieces: Vec<Vec<f64>>,
+    pieces: Vec<TimeColumn>,
 ) -> Result<(Binning, Vec<u32>)> {
     let (first, last) = pieces
         .par_iter()
-        .map(|times| {
-            times.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(first, last), &time| {
-                (if time < first { time } else { first }, if time > last { time } else { last })
-            })
-        })
-        .reduce(
-            || (f64::INFINITY, f64::NEG_INFINITY),
-            |one, other| (one.0.min(other.0), one.1.max(other.1)),
-        );
-    let rows = pieces.iter().map(Vec::len).sum();
+        .map(TimeColumn::span)
+        .reduce(|| (f64::INFINITY, f64::NEG_INFINITY), wider);
+    let rows = pieces.iter().map(TimeColumn::len).sum();
     let binning = bins::resolve(file, size, Span { first, last, rows }, unit)?;
     // Every time is at or after the origin and not too far from it, so it has a bin.
-    Ok((binning, gather(pieces, |time| binning.bin(time).unwrap_or_default())))
+    Ok((binning, bins_of(pieces, &binning)))
 }
 
 /// The index of a text or of the number it spells.

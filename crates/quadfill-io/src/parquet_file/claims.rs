@@ -7,6 +7,7 @@ use bytes::Bytes;
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
 
+use super::page_header::Pages;
 use super::thrift::{INTEGER, LIST, STRUCT, Thrift};
 
 /// How many bytes one stored byte may stand for, far above what packing gains on
@@ -16,8 +17,6 @@ const MAX_RATIO: usize = 1024;
 const MIN_LIMIT: usize = 1 << 24;
 /// What a field takes in memory at the least.
 const BYTES_PER_FIELD: usize = 4;
-/// The number of the encoding in which every text may repeat the start of the one before it.
-const DELTA_BYTE_ARRAY: i32 = 7;
 
 /// Whether `stored` bytes may stand for so many bytes.
 pub(super) fn may_unpack(stored: usize, claimed: usize) -> bool {
@@ -87,19 +86,9 @@ pub(super) fn check_pages(
     column: &ColumnChunkMetaData,
     rows: usize,
 ) -> Result<usize, ParquetError> {
-    let start = column.dictionary_page_offset().unwrap_or(column.data_page_offset());
-    let chunk = usize::try_from(start)
-        .ok()
-        .zip(usize::try_from(column.compressed_size()).ok())
-        .and_then(|(start, length)| file.get(start..start.checked_add(length)?))
-        .ok_or_else(|| wrong("a column is outside of the file"))?;
-    let mut at = 0;
     let mut batch_limit = usize::MAX;
-    while at < chunk.len() {
-        let page = Page::read(&chunk[at..])
-            .filter(|page| page.stored <= chunk.len() - at - page.header)
-            .ok_or_else(|| wrong("the header of a page is damaged"))?;
-        at += page.header + page.stored;
+    for page in Pages::new(file, column)? {
+        let (page, _) = page?;
         let fits = may_unpack(page.stored, page.unpacked)
             // Every entry of a dictionary takes a byte or more.
             && page.entries.is_none_or(|entries| entries <= page.unpacked)
@@ -107,58 +96,11 @@ pub(super) fn check_pages(
         if !fits {
             return Err(wrong(&format!("a page claims more than its {} bytes hold", page.stored)));
         }
-        if page.repeats_starts {
+        if page.repeats_starts() {
             batch_limit = batch_limit.min((4 * MIN_LIMIT / page.unpacked.max(1)).max(1));
         }
     }
     Ok(batch_limit)
-}
-
-/// What the header of a page claims.
-#[derive(Default)]
-struct Page {
-    header: usize,
-    stored: usize,
-    unpacked: usize,
-    entries: Option<usize>,
-    values: usize,
-    repeats_starts: bool,
-}
-
-impl Page {
-    fn read(bytes: &[u8]) -> Option<Self> {
-        let mut page = Self::default();
-        let mut thrift = Thrift::new(bytes);
-        thrift.fields(|header, field, kind| match (field, kind) {
-            (2, INTEGER) => set(&mut page.unpacked, header),
-            (3, INTEGER) => set(&mut page.stored, header),
-            // The headers of data pages of both versions, and that of a dictionary.
-            (5 | 7 | 8, STRUCT) => page.read_kind(header, field),
-            (2 | 3 | 5 | 7 | 8, _) => None,
-            _ => header.skip(kind),
-        })?;
-        page.header = thrift.at();
-        Some(page)
-    }
-
-    fn read_kind(&mut self, header: &mut Thrift<'_>, of: i32) -> Option<()> {
-        let encoding = if of == 8 { 4 } else { 2 };
-        header.fields(|header, field, kind| match (field, kind) {
-            (1, INTEGER) if of == 7 => set(self.entries.get_or_insert(0), header),
-            (1, INTEGER) => set(&mut self.values, header),
-            (1, _) => None,
-            (_, INTEGER) if field == encoding => {
-                self.repeats_starts |= header.integer()? == DELTA_BYTE_ARRAY;
-                Some(())
-            }
-            _ => header.skip(kind),
-        })
-    }
-}
-
-fn set(size: &mut usize, header: &mut Thrift<'_>) -> Option<()> {
-    *size = usize::try_from(header.integer()?).ok()?;
-    Some(())
 }
 
 pub(super) fn wrong(reason: &str) -> ParquetError {

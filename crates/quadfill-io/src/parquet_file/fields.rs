@@ -1,5 +1,7 @@
 //! The columns of a Parquet file, batch by batch.
 
+use std::sync::{Mutex, PoisonError};
+
 use bytes::Bytes;
 use parquet::basic::{LogicalType, TimeUnit, Type as Physical};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_column_reader};
@@ -10,7 +12,9 @@ use parquet::schema::types::ColumnDescriptor;
 
 use super::claims::{check_pages, check_rows, check_schema, may_unpack, wrong};
 use super::guard::guarded;
+use super::numbers::{NumberColumn, Stopped};
 use super::pages::CheckedPages;
+use super::unpack::Unpacker;
 use crate::error::{ReadError, Result};
 use crate::escape::one_line;
 use crate::fields::{FieldSource, Fields, TakeFields};
@@ -18,12 +22,18 @@ use crate::fields::{FieldSource, Fields, TakeFields};
 /// How many rows are taken at a time.
 const BATCH: usize = 1 << 14;
 
+const TOO_LARGE: &str = "integers above 9223372036854775807";
+
 /// An open Parquet file.
 pub(crate) struct ParquetFile {
     pub file: String,
     pub names: Vec<String>,
     reader: SerializedFileReader<Bytes>,
     bytes: Bytes,
+    /// Whether room is made for all rows at once, as the file has a byte or more for each.
+    trusts_rows: bool,
+    /// Buffers that no thread uses at the moment.
+    unpackers: Mutex<Vec<Unpacker>>,
 }
 
 impl ParquetFile {
@@ -37,7 +47,16 @@ impl ParquetFile {
         .map_err(|error| malformed(file, &error))?;
         let schema = reader.metadata().file_metadata().schema_descr_ptr();
         let names = schema.columns().iter().map(|column| column.path().string()).collect();
-        Ok(Self { file: file.to_owned(), names, reader, bytes })
+        let mut parquet = Self {
+            file: file.to_owned(),
+            names,
+            reader,
+            bytes,
+            trusts_rows: false,
+            unpackers: Mutex::default(),
+        };
+        parquet.trusts_rows = parquet.first_row(parquet.groups()) <= parquet.bytes.len();
+        Ok(parquet)
     }
 
     pub(crate) fn groups(&self) -> usize {
@@ -85,6 +104,41 @@ impl ParquetFile {
         Ok((get_column_reader(descriptor, Box::new(pages)), batch_limit))
     }
 
+    /// Reads a column of numbers, if it can be decoded without the general decoder.
+    fn read_numbers(
+        &self,
+        group: usize,
+        column: usize,
+        wanted: usize,
+        take: &mut TakeFields<'_>,
+    ) -> Option<Result<()>> {
+        let metadata = self.reader.metadata().row_group(group);
+        let rows = usize::try_from(metadata.num_rows()).ok()?;
+        check_pages(&self.bytes, metadata.column(column), rows).ok()?;
+        let numbers = NumberColumn::new(&self.bytes, metadata.column(column), rows)?;
+        let pool = || self.unpackers.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut unpacker = pool().pop().unwrap_or_default();
+        let first = self.first_row(group);
+        let result = numbers
+            .each(&mut unpacker, wanted, &mut |fields, row| take(fields, first + row))
+            .map_err(|stopped| match stopped {
+                Stopped::Damaged(what) => malformed(&self.file, &wrong(what)),
+                Stopped::TooLarge => self.unsupported(column, TOO_LARGE),
+                Stopped::Null(row) => self.null(column, first + row),
+                Stopped::Refused(error) => error,
+            });
+        pool().push(unpacker);
+        Some(result)
+    }
+
+    fn null(&self, column: usize, row: usize) -> ReadError {
+        ReadError::Null {
+            file: self.file.to_owned(),
+            row: row + 1,
+            column: self.column_name(column),
+        }
+    }
+
     fn unsupported(&self, column: usize, kind: &str) -> ReadError {
         ReadError::Unsupported {
             file: self.file.to_owned(),
@@ -126,11 +180,9 @@ impl FieldSource for ParquetFile {
         self.groups()
     }
 
-    /// More than this is not allocated for because a file claims it.
     fn rows(&self, group: usize) -> usize {
-        const TRUSTED: usize = 1 << 20;
         let claimed = self.reader.metadata().row_group(group).num_rows();
-        usize::try_from(claimed).unwrap_or(0).min(TRUSTED)
+        if self.trusts_rows { usize::try_from(claimed).unwrap_or(0) } else { 0 }
     }
 
     fn seconds_per_unit(&self, column: usize) -> Option<f64> {
@@ -158,6 +210,9 @@ impl FieldSource for ParquetFile {
             let kind = if is_decimal { "decimals" } else { "lists" };
             return Err(self.unsupported(column, kind));
         }
+        if let Some(result) = self.read_numbers(group, column, wanted, take) {
+            return result;
+        }
         let is_unsigned = matches!(descriptor.logical_type_ref(),
             Some(LogicalType::Integer(integer)) if !integer.is_signed);
         let (reader, batch_limit) = guarded(|| self.column_reader(group, column))
@@ -181,7 +236,7 @@ impl FieldSource for ParquetFile {
             }),
             ColumnReader::Int64ColumnReader(reader) => walk.batches(reader, |batch, row| {
                 if is_unsigned && batch.iter().any(|&field| field < 0) {
-                    return Err(self.unsupported(column, "integers above 9223372036854775807"));
+                    return Err(self.unsupported(column, TOO_LARGE));
                 }
                 take(Fields::Integers(batch), row)
             }),
@@ -247,11 +302,7 @@ impl Walk<'_> {
             })
             .map_err(|error| malformed(&file.file, &error))?;
             if let Some(null) = levels.iter().position(|&level| level < full) {
-                return Err(ReadError::Null {
-                    file: file.file.to_owned(),
-                    row: first + rows + null + 1,
-                    column: file.column_name(self.column),
-                });
+                return Err(file.null(self.column, first + rows + null));
             }
             if records == 0 {
                 return Ok(());

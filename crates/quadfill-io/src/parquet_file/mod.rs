@@ -3,9 +3,13 @@
 mod claims;
 mod fields;
 mod guard;
+mod hybrid;
+mod numbers;
+mod page_header;
 mod pages;
 mod query;
 mod thrift;
+mod unpack;
 
 use bytes::Bytes;
 use quadfill::Observations;

@@ -28,6 +28,7 @@ use crate::options::{Format, ReadOptions};
 use crate::read::read_with_roles;
 use crate::roles::Roles;
 use crate::table::{ModeColumn, Piece, RowPosition, explain};
+use crate::time_column::bins_of;
 use part::Part;
 pub use parts::data_files;
 use seen::{Seen, TextAfterNumbers, indices_of};
@@ -353,9 +354,7 @@ impl Parts<'_> {
 fn indices(column: ModeColumn, (lookup, bins): &(LabelLookup<'_>, Option<Binning>)) -> Vec<u32> {
     match (column, bins) {
         (ModeColumn::Labels(column), _) => indices_of(column, lookup),
-        (ModeColumn::Times(times), Some(bins)) => {
-            times.into_iter().map(|time| bins.bin(time).unwrap_or_default()).collect()
-        }
+        (ModeColumn::Times(times), Some(bins)) => bins_of(vec![times], bins),
         (ModeColumn::Times(_) | ModeColumn::Bins(..), _) => {
             unreachable!("times have bins, which are not known beforehand")
         }

@@ -135,7 +135,7 @@ impl Part {
             let pieces: Vec<Result<R>> = some
                 .par_iter()
                 .map(|&group| {
-                    let mut piece = read_piece(part, group, roles)?;
+                    let mut piece = read_piece(part, group..group + 1, roles)?;
                     if options.values_are_ones {
                         piece.fill_ones();
                     }

@@ -8,6 +8,7 @@ use quadfill::observations::{LabelLookup, TextLabels, canonical_integer};
 use crate::bins::Span;
 use crate::columns::LabelColumn;
 use crate::table::ModeColumn;
+use crate::time_column::wider;
 
 /// The labels or times of a mode in the pieces so far.
 pub(super) enum Seen {
@@ -68,10 +69,8 @@ impl Seen {
                 }
             },
             (Self::Times(span), ModeColumn::Times(times)) => {
-                for &time in &times {
-                    span.first = span.first.min(time);
-                    span.last = span.last.max(time);
-                }
+                let (first, last) = wider((span.first, span.last), times.span());
+                (span.first, span.last) = (first, last);
                 span.rows += times.len();
             }
             _ => unreachable!("a mode has labels or times throughout"),
