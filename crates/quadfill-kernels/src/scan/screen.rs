@@ -1,0 +1,227 @@
+//! Scores in 8-bit integers, with a bound on their error: few rows can have one of the best scores, and only for
+//! those a score is computed in full precision.
+//!
+//! Rows `u` and queries `q` are rounded to multiples of a scale, `u = s a + e` and `q = t b + f` with integers of
+//! at most 127. Then `<u, q> = s t <a, b> + <e, q - f> + <u, f>`, and by Cauchy-Schwarz the error of the first term is
+//! at most `|e| (|q| + |f|) + |u| |f|`. To it is added what floating-point sums may lose.
+
+use super::batch::QueryBatch;
+use super::vnni::Vnni;
+use crate::{Backend, Real};
+
+/// Number of queries of a tile. With two vectors of rows, twelve sums stay in registers.
+pub(super) const QUERIES: usize = 6;
+/// Number of rows that share a scale.
+pub(super) const BLOCK_ROWS: usize = 32;
+/// Number of entries that one lane multiplies and adds at once.
+pub(super) const ENTRIES: usize = 4;
+/// More entries than that would call for another bound on the rounding errors.
+const MAX_WIDTH: usize = 4096;
+/// The largest entries are in this range, or all are 0: then no product of a scale, norm or entry overflows, and
+/// what underflows is far below the bound on rounding errors.
+const ENTRY_RANGE: std::ops::RangeInclusive<f32> = 1e-12..=1e12;
+const MAX_INTEGER: f32 = 127.0;
+/// Integers of rows are stored with this added, as bytes without sign.
+const BIAS: i32 = 128;
+/// Accumulators of norms.
+const LANES: usize = 16;
+
+/// A score that may be above its threshold. Rows count from the first of their block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Candidate {
+    pub(super) query: u32,
+    pub(super) row: u32,
+}
+
+/// The operands for one block of rows: candidates are where
+/// `factors * (starts + <rows, queries>) + offsets > thresholds`.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct IntegerProducts<'a> {
+    /// Groups of four entries of all rows.
+    pub(super) rows: &'a [u8],
+    /// Tile by tile; within a tile, groups of four entries of all its queries.
+    pub(super) queries: &'a [i32],
+    pub(super) starts: &'a [i32],
+    pub(super) factors: &'a [f32],
+    pub(super) thresholds: &'a [f32],
+    pub(super) offsets: &'a [f32; BLOCK_ROWS],
+}
+
+/// Screens blocks of rows for the queries of a batch.
+#[derive(Debug)]
+pub(super) struct Screen {
+    kernel: Vnni,
+    count: usize,
+    width: usize,
+    queries: Vec<i32>,
+    /// Cancels the bias of the rows.
+    starts: Vec<i32>,
+    scales: Vec<f32>,
+    norms: Vec<f32>,
+    errors: Vec<f32>,
+    /// The thresholds of exact scores, rounded down. A lower one only means more candidates.
+    floors: Vec<f32>,
+    factors: Vec<f32>,
+    thresholds: Vec<f32>,
+    rows: Vec<u8>,
+    row: Vec<u8>,
+    candidates: Vec<Candidate>,
+}
+
+impl Screen {
+    /// Nothing if the machine lacks the instructions, or entries are too many, too large or too small.
+    pub(super) fn new<T: Real>(backend: Backend, batch: &QueryBatch<T>) -> Option<Self> {
+        let kernel = Vnni::detect(backend)?;
+        let (count, width) = (batch.len(), batch.width());
+        if width > MAX_WIDTH {
+            return None;
+        }
+        let groups = width.div_ceil(ENTRIES);
+        let padded = count.next_multiple_of(QUERIES);
+        let mut screen = Self {
+            kernel,
+            count,
+            width,
+            queries: vec![0; groups * padded],
+            starts: vec![0; padded],
+            scales: vec![0.0; count],
+            norms: vec![0.0; count],
+            errors: vec![0.0; count],
+            floors: vec![f32::NEG_INFINITY; count],
+            factors: vec![0.0; padded],
+            thresholds: vec![f32::INFINITY; padded],
+            rows: vec![0; groups * ENTRIES * BLOCK_ROWS],
+            row: vec![BIAS as u8; groups * ENTRIES],
+            candidates: Vec::new(),
+        };
+        for (q, query) in batch.queries().enumerate() {
+            let scale = Scale::of(std::iter::once(query))?;
+            let (norm, error) = scale.round(query, &mut screen.row);
+            (screen.scales[q], screen.norms[q], screen.errors[q]) = (scale.unit, norm, error);
+            let tile = &mut screen.queries[q / QUERIES * QUERIES * groups..];
+            for (group, bytes) in screen.row.as_chunks::<ENTRIES>().0.iter().enumerate() {
+                let entries = bytes.map(|byte| i32::from(byte) - BIAS);
+                screen.starts[q] -= BIAS * entries.iter().sum::<i32>();
+                tile[group * QUERIES + q % QUERIES] =
+                    i32::from_le_bytes(entries.map(|entry| entry as u8));
+            }
+        }
+        Some(screen)
+    }
+
+    /// A candidate of the last block.
+    pub(super) fn candidate(&self, at: usize) -> Candidate {
+        self.candidates[at]
+    }
+
+    /// Raises the floor of a query to the threshold of its exact scores.
+    pub(super) fn raise_floor<T: Real>(&mut self, query: usize, threshold: T) {
+        let exact = threshold.to_f64();
+        let rounded = exact as f32;
+        self.floors[query] = if f64::from(rounded) > exact { rounded.next_down() } else { rounded };
+    }
+
+    /// The scores of a block of at most [`BLOCK_ROWS`] rows that may be above the floors of their queries.
+    /// For each query, rows are ascending. Nothing if some numbers are too large or too small.
+    #[inline(always)]
+    pub(super) fn candidates<'r, T: Real>(
+        &mut self,
+        rows: impl Iterator<Item = &'r [T]> + Clone,
+        offsets: Option<&[T]>,
+    ) -> Option<&[Candidate]> {
+        let scale = Scale::of(rows.clone())?;
+        let mut lifted = [f32::NEG_INFINITY; BLOCK_ROWS];
+        let (mut norm, mut error, mut offset) = (0.0f32, 0.0f32, 0.0f32);
+        for (r, row) in rows.enumerate() {
+            let (own_norm, own_error) = scale.round(row, &mut self.row);
+            norm = norm.max(own_norm);
+            error = error.max(own_error);
+            lifted[r] = offsets.map_or(0.0, |offsets| round_up(offsets[r].to_f64()));
+            offset = offset.max(lifted[r].abs());
+            for (group, bytes) in self.row.as_chunks::<ENTRIES>().0.iter().enumerate() {
+                self.rows[(group * BLOCK_ROWS + r) * ENTRIES..][..ENTRIES].copy_from_slice(bytes);
+            }
+        }
+        // NaN is not in the range either.
+        if offset != 0.0 && !ENTRY_RANGE.contains(&offset) {
+            return None;
+        }
+        // The exact scores lose at most `(width + 1) / 2` epsilons of `|u| |q| + |offset|`, the norms as much each; the
+        // rest is for the conversions and the sums below.
+        let rounding = (self.width + 32) as f32 * f32::EPSILON;
+        let per_norm = error + 2.0 * rounding * norm;
+        let per_error = norm + error;
+        for q in 0..self.count {
+            let margin = per_norm * self.norms[q] + per_error * self.errors[q] + rounding * offset;
+            self.thresholds[q] = self.floors[q] - margin;
+            self.factors[q] = scale.unit * self.scales[q];
+        }
+        self.candidates.clear();
+        let products = IntegerProducts {
+            rows: &self.rows,
+            queries: &self.queries,
+            starts: &self.starts,
+            factors: &self.factors,
+            thresholds: &self.thresholds,
+            offsets: &lifted,
+        };
+        self.kernel.candidates_into(&products, &mut self.candidates);
+        Some(&self.candidates)
+    }
+}
+
+/// What entries are multiples of after rounding.
+#[derive(Debug, Clone, Copy)]
+struct Scale {
+    unit: f32,
+    inverse: f32,
+}
+
+impl Scale {
+    /// One scale for some vectors, unless their entries are out of range.
+    #[inline(always)]
+    fn of<'r, T: Real>(vectors: impl Iterator<Item = &'r [T]> + Clone) -> Option<Self> {
+        // The bits of positive floats are in the order of their values, and those of NaN above all others.
+        let mut most = 0;
+        for vector in vectors.clone() {
+            for &x in vector {
+                most = most.max(single(x).abs().to_bits());
+            }
+        }
+        let most = f32::from_bits(most);
+        if ENTRY_RANGE.contains(&most) {
+            return Some(Self { unit: most / MAX_INTEGER, inverse: MAX_INTEGER / most });
+        }
+        let is_zero = vectors.flatten().all(|&x| x == T::ZERO);
+        is_zero.then_some(Self { unit: 0.0, inverse: 0.0 })
+    }
+
+    /// Rounds a vector to integers, to which the bias is added. Returns the norms of the vector and of the error.
+    #[inline(always)]
+    fn round<T: Real>(self, vector: &[T], out: &mut [u8]) -> (f32, f32) {
+        // Near this number floats are whole numbers, and the lowest byte of one is that of its distance.
+        const WHOLE: f32 = (3 << 22) as f32 + BIAS as f32;
+        let (mut norms, mut errors) = ([0.0f32; LANES], [0.0f32; LANES]);
+        for (vector, out) in vector.chunks(LANES).zip(out.chunks_mut(LANES)) {
+            for (i, (&x, out)) in vector.iter().zip(out).enumerate() {
+                let x = single(x);
+                let whole = x * self.inverse + WHOLE;
+                *out = whole.to_bits() as u8;
+                let error = x - (whole - WHOLE) * self.unit;
+                norms[i] += x * x;
+                errors[i] += error * error;
+            }
+        }
+        (norms.iter().sum::<f32>().sqrt(), errors.iter().sum::<f32>().sqrt())
+    }
+}
+
+#[inline(always)]
+fn single<T: Real>(x: T) -> f32 {
+    x.to_f64() as f32
+}
+
+fn round_up(x: f64) -> f32 {
+    let rounded = x as f32;
+    if f64::from(rounded) < x { rounded.next_up() } else { rounded }
+}
