@@ -22,9 +22,9 @@ const MAX_WIDTH: usize = 4096;
 const ENTRY_RANGE: std::ops::RangeInclusive<f32> = 1e-12..=1e12;
 const MAX_INTEGER: f32 = 127.0;
 /// Integers of rows are stored with this added, as bytes without sign.
-const BIAS: i32 = 128;
-/// Accumulators of norms.
-const LANES: usize = 16;
+pub(super) const BIAS: i32 = 128;
+/// Vectors are padded with zeros to a multiple of this.
+pub(super) const LANES: usize = 16;
 
 /// A score that may be above its threshold. Rows count from the first of their block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -64,7 +64,9 @@ pub(super) struct Screen {
     factors: Vec<f32>,
     thresholds: Vec<f32>,
     rows: Vec<u8>,
+    /// One vector in integers, and vectors in single precision, padded.
     row: Vec<u8>,
+    singles: Vec<f32>,
     candidates: Vec<Candidate>,
 }
 
@@ -91,15 +93,16 @@ impl Screen {
             factors: vec![0.0; padded],
             thresholds: vec![f32::INFINITY; padded],
             rows: vec![0; groups * ENTRIES * BLOCK_ROWS],
-            row: vec![BIAS as u8; groups * ENTRIES],
+            row: vec![0; width.next_multiple_of(LANES)],
+            singles: vec![0.0; width.next_multiple_of(LANES) * BLOCK_ROWS],
             candidates: Vec::new(),
         };
         for (q, query) in batch.queries().enumerate() {
-            let scale = Scale::of(std::iter::once(query))?;
-            let (norm, error) = scale.round(query, &mut screen.row);
+            let scale = screen.load(std::iter::once(query))?;
+            let (norm, error) = screen.round(0, scale);
             (screen.scales[q], screen.norms[q], screen.errors[q]) = (scale.unit, norm, error);
             let tile = &mut screen.queries[q / QUERIES * QUERIES * groups..];
-            for (group, bytes) in screen.row.as_chunks::<ENTRIES>().0.iter().enumerate() {
+            for (group, bytes) in screen.row.as_chunks::<ENTRIES>().0[..groups].iter().enumerate() {
                 let entries = bytes.map(|byte| i32::from(byte) - BIAS);
                 screen.starts[q] -= BIAS * entries.iter().sum::<i32>();
                 tile[group * QUERIES + q % QUERIES] =
@@ -121,28 +124,58 @@ impl Screen {
         self.floors[query] = if f64::from(rounded) > exact { rounded.next_down() } else { rounded };
     }
 
+    /// Converts vectors to single precision, and returns their scale, unless entries are out of range.
+    #[inline(always)]
+    fn load<'r, T: Real>(
+        &mut self,
+        vectors: impl Iterator<Item = &'r [T]> + Clone,
+    ) -> Option<Scale> {
+        let padded = self.row.len();
+        let mut loaded = 0;
+        for (vector, single) in vectors.clone().zip(self.singles.chunks_exact_mut(padded)) {
+            for (single, x) in single.iter_mut().zip(vector) {
+                *single = x.to_f64() as f32;
+            }
+            loaded += padded;
+        }
+        let largest = self.kernel.largest(&self.singles[..loaded]);
+        Scale::of(largest).or_else(|| {
+            let is_zero = largest == 0.0 && vectors.flatten().all(|&x| x == T::ZERO);
+            is_zero.then_some(Scale::ZERO)
+        })
+    }
+
+    /// Rounds a vector to integers. Returns the norms of the vector and of the error.
+    #[inline(always)]
+    fn round(&mut self, vector: usize, scale: Scale) -> (f32, f32) {
+        let padded = self.row.len();
+        let singles = &self.singles[vector * padded..][..padded];
+        let [square, squared_error] = self.kernel.round(singles, scale, &mut self.row);
+        (square.sqrt(), squared_error.sqrt())
+    }
+
     /// The scores of a block of at most [`BLOCK_ROWS`] rows that may be above the floors of their queries.
     /// For each query, rows are ascending. Nothing if some numbers are too large or too small.
     #[inline(always)]
     pub(super) fn candidates<'r, T: Real>(
         &mut self,
-        rows: impl Iterator<Item = &'r [T]> + Clone,
+        rows: impl ExactSizeIterator<Item = &'r [T]> + Clone,
         offsets: Option<&[T]>,
     ) -> Option<&[Candidate]> {
-        let scale = Scale::of(rows.clone())?;
+        let scale = self.load(rows.clone())?;
+        let groups = self.width.div_ceil(ENTRIES);
         let mut lifted = [f32::NEG_INFINITY; BLOCK_ROWS];
         let (mut norm, mut error, mut offset) = (0.0f32, 0.0f32, 0.0f32);
-        for (r, row) in rows.enumerate() {
-            let (own_norm, own_error) = scale.round(row, &mut self.row);
+        for r in 0..rows.len() {
+            let (own_norm, own_error) = self.round(r, scale);
             norm = norm.max(own_norm);
             error = error.max(own_error);
             lifted[r] = offsets.map_or(0.0, |offsets| round_up(offsets[r].to_f64()));
             offset = offset.max(lifted[r].abs());
-            for (group, bytes) in self.row.as_chunks::<ENTRIES>().0.iter().enumerate() {
+            for (group, bytes) in self.row.as_chunks::<ENTRIES>().0[..groups].iter().enumerate() {
                 self.rows[(group * BLOCK_ROWS + r) * ENTRIES..][..ENTRIES].copy_from_slice(bytes);
             }
         }
-        // NaN is not in the range either.
         if offset != 0.0 && !ENTRY_RANGE.contains(&offset) {
             return None;
         }
@@ -172,53 +205,22 @@ impl Screen {
 
 /// What entries are multiples of after rounding.
 #[derive(Debug, Clone, Copy)]
-struct Scale {
-    unit: f32,
-    inverse: f32,
+pub(super) struct Scale {
+    pub(super) unit: f32,
+    pub(super) inverse: f32,
 }
 
 impl Scale {
-    /// One scale for some vectors, unless their entries are out of range.
-    #[inline(always)]
-    fn of<'r, T: Real>(vectors: impl Iterator<Item = &'r [T]> + Clone) -> Option<Self> {
-        // The bits of positive floats are in the order of their values, and those of NaN above all others.
-        let mut most = 0;
-        for vector in vectors.clone() {
-            for &x in vector {
-                most = most.max(single(x).abs().to_bits());
-            }
-        }
-        let most = f32::from_bits(most);
-        if ENTRY_RANGE.contains(&most) {
-            return Some(Self { unit: most / MAX_INTEGER, inverse: MAX_INTEGER / most });
-        }
-        let is_zero = vectors.flatten().all(|&x| x == T::ZERO);
-        is_zero.then_some(Self { unit: 0.0, inverse: 0.0 })
+    /// The scale for entries of this size, unless it is out of range.
+    fn of(largest: f32) -> Option<Self> {
+        // NaN is not in the range either.
+        ENTRY_RANGE
+            .contains(&largest)
+            .then(|| Self { unit: largest / MAX_INTEGER, inverse: MAX_INTEGER / largest })
     }
 
-    /// Rounds a vector to integers, to which the bias is added. Returns the norms of the vector and of the error.
-    #[inline(always)]
-    fn round<T: Real>(self, vector: &[T], out: &mut [u8]) -> (f32, f32) {
-        // Near this number floats are whole numbers, and the lowest byte of one is that of its distance.
-        const WHOLE: f32 = (3 << 22) as f32 + BIAS as f32;
-        let (mut norms, mut errors) = ([0.0f32; LANES], [0.0f32; LANES]);
-        for (vector, out) in vector.chunks(LANES).zip(out.chunks_mut(LANES)) {
-            for (i, (&x, out)) in vector.iter().zip(out).enumerate() {
-                let x = single(x);
-                let whole = x * self.inverse + WHOLE;
-                *out = whole.to_bits() as u8;
-                let error = x - (whole - WHOLE) * self.unit;
-                norms[i] += x * x;
-                errors[i] += error * error;
-            }
-        }
-        (norms.iter().sum::<f32>().sqrt(), errors.iter().sum::<f32>().sqrt())
-    }
-}
-
-#[inline(always)]
-fn single<T: Real>(x: T) -> f32 {
-    x.to_f64() as f32
+    /// The scale for vectors of zeros.
+    const ZERO: Self = Self { unit: 0.0, inverse: 0.0 };
 }
 
 fn round_up(x: f64) -> f32 {

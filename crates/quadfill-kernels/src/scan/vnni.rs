@@ -1,6 +1,6 @@
 //! Products of 8-bit integers, four of which the machine multiplies and adds in one lane.
 
-use super::screen::{BLOCK_ROWS, Candidate, ENTRIES, IntegerProducts, QUERIES};
+use super::screen::{BLOCK_ROWS, Candidate, ENTRIES, IntegerProducts, LANES, QUERIES, Scale};
 use crate::Backend;
 
 /// Proof that the machine has the instructions of [`Vnni::candidates_into`].
@@ -22,6 +22,41 @@ impl Vnni {
     #[cfg(not(target_arch = "x86_64"))]
     pub(super) fn detect(_: Backend) -> Option<Self> {
         None
+    }
+
+    /// The largest absolute value; not finite if one of them is not.
+    ///
+    /// # Panics
+    /// Unless the entries are a multiple of `LANES`.
+    pub(super) fn largest(self, entries: &[f32]) -> f32 {
+        let (vectors, rest) = entries.as_chunks();
+        assert!(rest.is_empty(), "whole vectors");
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: `self` proves that the machine has the instructions.
+        unsafe {
+            avx512::largest(vectors)
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        unreachable!("there is no such proof")
+    }
+
+    /// Writes the entries in units of the scale, rounded and with the bias. Returns the sums of the squares of the
+    /// entries and of the rounding errors.
+    ///
+    /// # Panics
+    /// Unless there are as many entries as integers, a multiple of `LANES`.
+    pub(super) fn round(self, entries: &[f32], scale: Scale, integers: &mut [u8]) -> [f32; 2] {
+        let (entries, rest) = entries.as_chunks::<LANES>();
+        let (integers, other_rest) = integers.as_chunks_mut::<LANES>();
+        assert!(rest.is_empty() && other_rest.is_empty(), "whole vectors");
+        assert_eq!(entries.len(), integers.len());
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: `self` proves that the machine has the instructions.
+        unsafe {
+            avx512::round(entries, scale, integers)
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        unreachable!("there is no such proof")
     }
 
     /// Appends the candidates of a block, query by query in tiles, rows ascending for each query.
@@ -48,14 +83,56 @@ impl Vnni {
 #[cfg(target_arch = "x86_64")]
 mod avx512 {
     use std::arch::x86_64::{
-        __m512i, _CMP_GT_OQ, _mm512_cmp_ps_mask, _mm512_cvtepi32_ps, _mm512_dpbusd_epi32,
-        _mm512_fmadd_ps, _mm512_loadu_ps, _mm512_loadu_si512, _mm512_set1_epi32, _mm512_set1_ps,
+        __m512i, _CMP_GT_OQ, _mm_storeu_si128, _mm512_abs_ps, _mm512_add_epi32,
+        _mm512_castps_si512, _mm512_cmp_ps_mask, _mm512_cvtepi32_epi8, _mm512_cvtepi32_ps,
+        _mm512_cvtps_epi32, _mm512_dpbusd_epi32, _mm512_fmadd_ps, _mm512_fnmadd_ps,
+        _mm512_loadu_ps, _mm512_loadu_si512, _mm512_max_epu32, _mm512_mul_ps, _mm512_reduce_add_ps,
+        _mm512_reduce_max_epu32, _mm512_set1_epi32, _mm512_set1_ps, _mm512_setzero_ps,
+        _mm512_setzero_si512,
     };
 
-    use crate::scan::screen::{BLOCK_ROWS, Candidate, IntegerProducts, QUERIES};
+    use crate::scan::screen::{
+        BIAS, BLOCK_ROWS, Candidate, IntegerProducts, LANES, QUERIES, Scale,
+    };
 
-    const LANES: usize = 16;
     const VECTORS: usize = BLOCK_ROWS / LANES;
+
+    #[target_feature(enable = "avx512f,avx512vnni")]
+    pub(super) fn largest(vectors: &[[f32; LANES]]) -> f32 {
+        let mut most = _mm512_setzero_si512();
+        for vector in vectors {
+            // SAFETY: the vector is an array of as many entries as are read.
+            let vector = unsafe { _mm512_loadu_ps(vector.as_ptr()) };
+            // The bits of positive floats are in the order of their values, and those of NaN above all others.
+            most = _mm512_max_epu32(most, _mm512_castps_si512(_mm512_abs_ps(vector)));
+        }
+        f32::from_bits(_mm512_reduce_max_epu32(most))
+    }
+
+    #[target_feature(enable = "avx512f,avx512vnni")]
+    pub(super) fn round(
+        entries: &[[f32; LANES]],
+        scale: Scale,
+        integers: &mut [[u8; LANES]],
+    ) -> [f32; 2] {
+        let (unit, inverse) = (_mm512_set1_ps(scale.unit), _mm512_set1_ps(scale.inverse));
+        let (mut squares, mut squared_errors) = (_mm512_setzero_ps(), _mm512_setzero_ps());
+        for (entries, integers) in entries.iter().zip(integers) {
+            // SAFETY: the entries are an array of as many as are read.
+            let entries = unsafe { _mm512_loadu_ps(entries.as_ptr()) };
+            let rounded = _mm512_cvtps_epi32(_mm512_mul_ps(entries, inverse));
+            let errors = _mm512_fnmadd_ps(_mm512_cvtepi32_ps(rounded), unit, entries);
+            squares = _mm512_fmadd_ps(entries, entries, squares);
+            squared_errors = _mm512_fmadd_ps(errors, errors, squared_errors);
+            let biased = _mm512_add_epi32(rounded, _mm512_set1_epi32(BIAS));
+            // SAFETY: the integers are an array of as many bytes as are written.
+            unsafe {
+                let integers = integers.as_mut_ptr().cast();
+                _mm_storeu_si128(integers, _mm512_cvtepi32_epi8(biased));
+            }
+        }
+        [_mm512_reduce_add_ps(squares), _mm512_reduce_add_ps(squared_errors)]
+    }
 
     /// # Safety
     /// The machine has AVX-512 VNNI. With `n` queries, a multiple of `QUERIES`, there are
