@@ -227,3 +227,53 @@ fn round_up(x: f64) -> f32 {
     let rounded = x as f32;
     if f64::from(rounded) < x { rounded.next_up() } else { rounded }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn candidates_are_few_and_no_score_above_a_floor_is_missed() {
+        let width = 37;
+        let entry = |i: usize| ((i * 7919 % 1013) as f64 * 0.37).sin() as f32;
+        let rows: Vec<f32> = (0..BLOCK_ROWS * width).map(entry).collect();
+        let queries: Vec<f32> = (0..20 * width).map(|i| entry(i + 5)).collect();
+        let batch = QueryBatch::new(&queries, width);
+        let Some(mut screen) = Screen::new(Backend::detect(), &batch) else { return };
+        let score = |candidate: Candidate| -> f32 {
+            let row = rows[candidate.row as usize * width..].iter();
+            let query = &queries[candidate.query as usize * width..][..width];
+            row.zip(query).map(|(u, q)| u * q).sum()
+        };
+        for floor in [-2.0, 0.0, 2.0, 5.0, 100.0] {
+            for query in 0..20 {
+                screen.raise_floor(query, floor);
+            }
+            let found = screen.candidates(rows.chunks_exact(width), None).expect("in range");
+            let all = (0..20)
+                .flat_map(|query| (0..BLOCK_ROWS as u32).map(move |row| Candidate { query, row }));
+            for candidate in all {
+                let is_above = score(candidate) > floor;
+                let is_near = score(candidate) > floor - 1.0;
+                let is_found = found.binary_search(&candidate).is_ok();
+                assert!(is_above <= is_found && is_found <= is_near, "{candidate:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn numbers_out_of_range_are_not_screened() {
+        for broken in [f32::NAN, f32::INFINITY, 1e30, 1e-30] {
+            let queries = QueryBatch::new(&[broken, 0.0], 2);
+            assert!(Screen::new(Backend::detect(), &queries).is_none());
+            let queries = QueryBatch::new(&[1.0, 0.0], 2);
+            let Some(mut screen) = Screen::new(Backend::detect(), &queries) else { return };
+            assert_eq!(screen.candidates([&[broken, 0.0][..]].into_iter(), None), None);
+            let zeros = [&[0.0f32, 0.0][..]];
+            assert!(screen.candidates(zeros.into_iter(), None).is_some());
+            // A score that is not a number is above nothing, and neither is its approximation.
+            let found = screen.candidates(zeros.into_iter(), Some(&[broken]));
+            assert_eq!(found.is_some(), broken.is_nan());
+        }
+    }
+}

@@ -156,8 +156,7 @@ mod avx512 {
                 let threshold = _mm512_set1_ps(products.thresholds[first + i]);
                 let mut above = 0;
                 for v in 0..VECTORS {
-                    let scores =
-                        _mm512_fmadd_ps(_mm512_cvtepi32_ps(sums[v]), factor, offsets[v]);
+                    let scores = _mm512_fmadd_ps(_mm512_cvtepi32_ps(sums[v]), factor, offsets[v]);
                     let mask = _mm512_cmp_ps_mask::<_CMP_GT_OQ>(scores, threshold);
                     above |= u32::from(mask) << (v * LANES);
                 }
