@@ -49,8 +49,9 @@ pub(crate) fn query_rows(
     source: &RowSource<'_, '_>,
     mode: usize,
 ) -> PyResult<Vec<Vec<u32>>> {
-    let mut others = model.modes().to_vec();
-    others.remove(mode);
+    let modes = model.modes().iter().enumerate();
+    let others: Vec<Mode> =
+        modes.filter(|&(other, _)| other != mode).map(|(_, mode)| mode.clone()).collect();
     let (columns, _) = source.look_up(model, &others, QueryValues::Ignored)?;
     let rows = columns.first().map_or(0, Vec::len);
     let mut queries = Vec::with_capacity(rows);

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use numpy::{IntoPyArray, PyArray1};
-use pyo3::exceptions::PyRuntimeError;
+use pyo3::exceptions::{PyIndexError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 use quadfill::views::Data as Given;
@@ -73,6 +73,30 @@ pub(crate) fn labels_of<'py>(py: Python<'py>, mode: &Mode) -> PyResult<Bound<'py
         Labels::Text(texts) => {
             let names = (0..texts.len()).map(|label| texts.name(label));
             Ok(PyList::new(py, names.collect::<Vec<_>>())?.into_any())
+        }
+    }
+}
+
+/// Some labels of a mode by their indices, as [`labels_of`] has them.
+pub(crate) fn some_labels<'py>(
+    py: Python<'py>,
+    mode: &Mode,
+    indices: &[u32],
+) -> PyResult<Bound<'py, PyAny>> {
+    let shown = mode.shown_labels();
+    let mut each = indices.iter().map(|&index| index as usize);
+    if let Some(index) = each.clone().find(|&index| index >= shown.len()) {
+        return Err(PyIndexError::new_err(format!("there is no label {index}")));
+    }
+    match shown.as_ref() {
+        Labels::Integers(numbers) => {
+            let found: Vec<i64> = each.map(|index| numbers[index]).collect();
+            Ok(PyArray1::from_vec(py, found).into_any())
+        }
+        Labels::Text(texts) => {
+            let found = PyList::empty(py);
+            each.try_for_each(|index| found.append(texts.name(index)))?;
+            Ok(found.into_any())
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods};
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use quadfill::apply::{KnownCells, Order, Ranking};
@@ -13,7 +13,7 @@ use quadfill_report::{FitStory, Recorded, fit_page, model_card};
 use serde::Serialize;
 
 use crate::cells;
-use crate::data::{Data, labels_of};
+use crate::data::{Data, labels_of, some_labels};
 use crate::errors::{library_error, write_error};
 use crate::fitting::{Plan, watch};
 use crate::pool::pool;
@@ -154,6 +154,16 @@ impl Model {
 
     fn labels<'py>(&self, py: Python<'py>, mode: usize) -> PyResult<Bound<'py, PyAny>> {
         labels_of(py, &self.inner.modes()[mode])
+    }
+
+    /// Some labels of a mode, by their indices.
+    fn labels_at<'py>(
+        &self,
+        py: Python<'py>,
+        mode: usize,
+        indices: PyReadonlyArray1<'py, u32>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        some_labels(py, &self.inner.modes()[mode], indices.as_slice()?)
     }
 
     fn find_mode(&self, py: Python<'_>, name: &str) -> PyResult<usize> {

@@ -220,3 +220,37 @@ fn without(data: Observations, left_out: Option<&[u32]>) -> Observations {
     let weights = weights.as_ref().map(pick);
     Observations::new(modes, indices, pick(&values), weights, OnDuplicate::Error).unwrap()
 }
+
+/// So many labels that most of them are only screened.
+#[test]
+fn top_of_many_labels_is_brute_force() {
+    fn check<T: Real>(spec: &ModelSpec, sizes: &[usize], parameters: &Parameters<T>) {
+        let predictor = Predictor::new(spec, parameters);
+        let every: Vec<u32> = (0..sizes[1] as u32).collect();
+        let given: Vec<Vec<u32>> = (0..sizes[0] as u32).map(|user| vec![user, 0]).collect();
+        let excluded: Vec<Vec<u32>> = (0..given.len())
+            .map(|query| {
+                every.iter().copied().filter(|label| label % 7 == query as u32 % 7).collect()
+            })
+            .collect();
+        for (order, k) in [(Order::Highest, 20), (Order::Lowest, 1), (Order::Highest, 5000)] {
+            let batch = Ranker::new(predictor, 1).with_order(order).top_batch(&given, k, &excluded);
+            for ((given, excluded), found) in given.iter().zip(&excluded).zip(batch) {
+                let mut expected = brute_force(predictor, 1, given, &every, order);
+                expected.retain(|(label, _)| excluded.binary_search(label).is_err());
+                expected.truncate(k);
+                let found: Vec<(u32, f64)> = found.iter().map(|s| (s.label, s.score)).collect();
+                assert_eq!(found, expected, "{order:?}, {k} of {}", every.len());
+            }
+        }
+    }
+    let sizes = [11, 4000];
+    for rank in [3, 32] {
+        let specs = [ModelSpec::cp(2, rank), ModelSpec::cp(2, rank).with_biases()];
+        for spec in specs {
+            check(&spec, &sizes, &Parameters::<f32>::random(&spec, &sizes, 1.0, 5));
+            check(&spec, &sizes, &Parameters::<f64>::random(&spec, &sizes, 1.0, 5));
+            check(&spec, &sizes, &coarse::<f32>(&spec, &sizes, 6));
+        }
+    }
+}

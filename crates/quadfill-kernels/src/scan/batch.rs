@@ -1,14 +1,22 @@
 //! Many queries: a matrix product whose entries are filtered while they are still in registers.
 
+use std::ops::Range;
+
+use super::screen::{BLOCK_ROWS, Candidate, QUERIES, Screen};
 use crate::simd::{Simd, Task};
 use crate::{AlignedVec, Backend, Real};
 
-/// Number of queries of a tile. With two vectors of rows, twelve sums stay in registers.
-const QUERIES: usize = 6;
 /// Number of vectors of rows of a tile.
 const VECTORS: usize = 2;
 /// The maximum number of rows of a tile: two vectors of the widest type.
-const MAX_ROWS: usize = 32;
+const MAX_ROWS: usize = BLOCK_ROWS;
+/// Number of blocks between those that are screened where screening does not pay: at first, while thresholds are
+/// low, and where many rows are alike.
+const PAUSE: usize = 16;
+/// Screening pays if at most one of so many scores may be above its threshold.
+const SCORES_PER_CANDIDATE: usize = 16;
+/// Number of scores that are computed side by side, as each is a chain of dependent operations.
+const CHAINS: usize = 8;
 
 /// Receives scores above a threshold, which may rise during the scan.
 pub trait ScoreSink<T> {
@@ -23,6 +31,8 @@ pub trait ScoreSink<T> {
 pub struct QueryBatch<T: Real> {
     count: usize,
     width: usize,
+    /// Query by query.
+    queries: AlignedVec<T>,
     /// Tile by tile; within a tile, each entry of all its queries is contiguous.
     entries: AlignedVec<T>,
 }
@@ -42,7 +52,7 @@ impl<T: Real> QueryBatch<T> {
                 tile[l * QUERIES + q % QUERIES] = entry;
             }
         }
-        Self { count, width, entries }
+        Self { count, width, queries: AlignedVec::from_slice(queries), entries }
     }
 
     /// Number of queries.
@@ -53,6 +63,14 @@ impl<T: Real> QueryBatch<T> {
     /// Whether there are no queries.
     pub fn is_empty(&self) -> bool {
         self.count == 0
+    }
+
+    pub(super) fn width(&self) -> usize {
+        self.width
+    }
+
+    pub(super) fn queries(&self) -> std::slice::ChunksExact<'_, T> {
+        self.queries.chunks_exact(self.width)
     }
 }
 
@@ -100,6 +118,17 @@ impl Backend {
         panels: RowPanels<'_, T>,
         sink: &mut impl ScoreSink<T>,
     ) {
+        let screen = Screen::new(self, queries);
+        self.scan_batch_with(screen, queries, panels, sink);
+    }
+
+    fn scan_batch_with<T: Real>(
+        self,
+        screen: Option<Screen>,
+        queries: &QueryBatch<T>,
+        panels: RowPanels<'_, T>,
+        sink: &mut impl ScoreSink<T>,
+    ) {
         let RowPanels { rows, stride, offsets } = panels;
         assert!(
             stride >= queries.width && rows.len().is_multiple_of(stride),
@@ -108,7 +137,7 @@ impl Backend {
         let count = rows.len() / stride;
         assert!(offsets.is_none_or(|offsets| offsets.len() == count), "one offset per row");
         let panel = AlignedVec::zeros(queries.width * MAX_ROWS);
-        self.run::<T, _>(ScanBatch { queries, panels, count, panel, sink });
+        self.run::<T, _>(ScanBatch { queries, panels, count, panel, screen, sink });
     }
 }
 
@@ -118,6 +147,7 @@ struct ScanBatch<'a, T: Real, F> {
     count: usize,
     /// The transposed rows of a tile: each entry of all rows is contiguous.
     panel: AlignedVec<T>,
+    screen: Option<Screen>,
     sink: &'a mut F,
 }
 
@@ -126,15 +156,37 @@ impl<T: Real, F: ScoreSink<T>> Task<T> for ScanBatch<'_, T, F> {
 
     #[inline(always)]
     fn run<S: Simd<T>>(mut self, simd: S) {
+        assert!(MAX_ROWS.is_multiple_of(VECTORS * S::LANES), "a block is a number of tiles");
+        let mut screen = self.screen.take();
+        let mut pause = PAUSE;
+        for first in (0..self.count).step_by(BLOCK_ROWS) {
+            let rows = first..self.count.min(first + BLOCK_ROWS);
+            if let Some(screen) = screen.as_mut().filter(|_| pause == 0) {
+                if self.score_candidates(screen, rows.clone()) {
+                    continue;
+                }
+                pause = PAUSE;
+            }
+            self.score_all(simd, rows);
+            pause = pause.saturating_sub(1);
+            if let Some(screen) = screen.as_mut().filter(|_| pause == 0) {
+                for query in 0..self.queries.count {
+                    screen.raise_floor(query, self.sink.threshold(query));
+                }
+            }
+        }
+    }
+}
+
+impl<T: Real, F: ScoreSink<T>> ScanBatch<'_, T, F> {
+    #[inline(always)]
+    fn score_all<S: Simd<T>>(&mut self, simd: S, rows: Range<usize>) {
         let tile_rows = VECTORS * S::LANES;
-        assert!(tile_rows <= MAX_ROWS, "a tile has space for two vectors");
         let width = self.queries.width;
         let mut offsets = [T::ZERO; MAX_ROWS];
-        for first in (0..self.count).step_by(tile_rows) {
+        for first in rows.step_by(tile_rows) {
             self.pack(first, tile_rows, &mut offsets);
-            for (tile, entries) in
-                self.queries.entries.chunks_exact(QUERIES * width.max(1)).enumerate()
-            {
+            for (tile, entries) in self.queries.entries.chunks_exact(QUERIES * width).enumerate() {
                 // SAFETY: the panel holds `width * tile_rows` entries, the tile `width * QUERIES`,
                 // and there are `MAX_ROWS >= tile_rows` offsets.
                 let sums = unsafe {
@@ -158,9 +210,48 @@ impl<T: Real, F: ScoreSink<T>> Task<T> for ScanBatch<'_, T, F> {
             }
         }
     }
-}
 
-impl<T: Real, F: ScoreSink<T>> ScanBatch<'_, T, F> {
+    /// Passes on the scores of the few candidates in a block of rows. Does nothing and returns false if they are not
+    /// few.
+    #[inline(always)]
+    fn score_candidates(&mut self, screen: &mut Screen, rows: Range<usize>) -> bool {
+        let RowPanels { rows: entries, stride, offsets } = self.panels;
+        let width = self.queries.width;
+        let row = |row: usize| &entries[row * stride..][..width];
+        let offsets = offsets.map(|offsets| &offsets[rows.clone()]);
+        let Some(candidates) = screen.candidates(rows.clone().map(row), offsets) else {
+            return false;
+        };
+        if candidates.len() * SCORES_PER_CANDIDATE > rows.len() * self.queries.count {
+            return false;
+        }
+        for some in candidates.chunks(CHAINS) {
+            let mut scores = [T::ZERO; CHAINS];
+            let mut factors = [(&entries[..width], &entries[..width]); CHAINS];
+            for (i, &Candidate { query, row: r }) in some.iter().enumerate() {
+                scores[i] = offsets.map_or(T::ZERO, |offsets| offsets[r as usize]);
+                let query = &self.queries.queries[query as usize * width..][..width];
+                factors[i] = (query, row(rows.start + r as usize));
+            }
+            // In the order of the sums of a tile, so that scores are bit-identical.
+            for l in 0..width {
+                for (score, (query, row)) in scores.iter_mut().zip(factors) {
+                    *score = query[l].mul_add(row[l], *score);
+                }
+            }
+            for (&score, &Candidate { query, row }) in scores.iter().zip(some) {
+                if score > self.sink.threshold(query as usize) {
+                    self.sink.push(query as usize, rows.start + row as usize, score);
+                }
+            }
+        }
+        for at in 0..candidates.len() {
+            let query = screen.candidate(at).query as usize;
+            screen.raise_floor(query, self.sink.threshold(query));
+        }
+        true
+    }
+
     /// Transposes a tile of rows, so that each entry of all rows forms whole vectors. Missing rows
     /// get an offset of minus infinity, below every threshold.
     #[inline(always)]

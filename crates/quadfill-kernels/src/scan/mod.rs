@@ -5,6 +5,8 @@
 //! the row `u` and a constant.
 
 mod batch;
+mod screen;
 mod single;
+mod vnni;
 
 pub use batch::{QueryBatch, RowPanels, ScoreSink};

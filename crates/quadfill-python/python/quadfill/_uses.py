@@ -159,7 +159,7 @@ class Uses(Fitted):
         )
         answer = {other: column[query] for other, column in columns.items() if other != name}
         dtypes = {**self._dtypes, **{other: dtype for other, dtype in dtypes_of(given).items() if other != name}}
-        answer[name] = np.asarray(core.labels(at))[label]
+        answer[name] = _labels_as_array(core.labels_at(at, label))
         answer["score"] = score
         return as_kind(self._answer_kind(given), answer, dtypes)
 
@@ -191,7 +191,7 @@ class Uses(Fitted):
         core = self._fitted()
         at = core.find_mode(str(mode))
         labels, cosines = core.similar(at, _text(label), int(k))
-        answer = {self.modes_[at]: np.asarray(core.labels(at))[labels], "score": cosines}
+        answer = {self.modes_[at]: _labels_as_array(core.labels_at(at, labels)), "score": cosines}
         return as_kind(self._answer_kind(None), answer, self._dtypes)
 
     def explain(self, cell: Any, *, influences: int = 0, data: Any = None) -> dict[str, Any]:
@@ -380,6 +380,11 @@ def _is_list_of_labels(labels: Any) -> bool:
     return isinstance(labels, (list, set, frozenset, range)) and not any(
         isinstance(label, (Mapping, list, tuple)) for label in labels
     )
+
+
+def _labels_as_array(labels: Any) -> Any:
+    """Whole numbers are an array already; texts keep their type even if there are none."""
+    return np.asarray(labels, dtype=np.str_) if isinstance(labels, list) else labels
 
 
 def _columns_as_arrays(table: Any, modes: list[str]) -> dict[str, Any]:
