@@ -19,6 +19,7 @@ mod gather;
 mod gradient;
 mod gram;
 mod hessian_vec;
+mod narrow;
 mod plan;
 mod residual;
 mod workspace;
