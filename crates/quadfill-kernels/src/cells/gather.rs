@@ -63,7 +63,7 @@ struct Prefetch {
     enabled: bool,
     /// How many cells ahead.
     distance: usize,
-    /// The last cell.
+    /// The last cell whose rows are known.
     last: usize,
     /// Number of entries of a row.
     entries: usize,
@@ -75,12 +75,12 @@ impl Prefetch {
         Self {
             enabled: call.prefetched[..count].contains(&true),
             distance: call.prefetch_distance,
-            last: call.cells() - 1,
+            last: call.row.others.len() / count - 1,
             entries,
         }
     }
 
-    /// Prefetches the rows of a cell behind `cell`, which is one of the call.
+    /// Prefetches the rows of a cell behind `cell`.
     #[inline(always)]
     fn ahead_of<T: Real>(
         self,

@@ -28,11 +28,7 @@ pub(super) fn sum_lanes<T: Real, S: Simd<T>>(
 
 /// Replaces the forms in `ws.residuals` by residuals.
 #[inline(always)]
-fn forms_to_residuals<T: Real>(
-    call: &Call<T>,
-    span: Span,
-    ws: &mut Workspace<T>,
-) {
+fn forms_to_residuals<T: Real>(call: &Call<T>, span: Span, ws: &mut Workspace<T>) {
     let base = call.mean + call.row.own_bias;
     let values = &call.row.values[span.first..][..span.cells];
     let residuals = &mut ws.residuals[..span.cells];
