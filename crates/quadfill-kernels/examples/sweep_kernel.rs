@@ -15,6 +15,9 @@ use rand::RngExt;
 
 const SIZES: [usize; 3] = [71_567, 10_681, 37];
 
+/// How many cells of the next rows are known while a row is summed.
+const LOOK_AHEAD: usize = 64;
+
 /// The cells, grouped by their row in one mode.
 struct View {
     starts: Vec<usize>,
@@ -109,10 +112,11 @@ fn sweep_mode<T: Real>(
         matrices.fill(0.0);
         for (lane, matrix) in matrices.chunks_mut(block).take(count).enumerate() {
             let cells = view.starts[first + lane]..view.starts[first + lane + 1];
+            let known = view.values.len().min(cells.end + LOOK_AHEAD);
             let row = RowCells {
                 own: &own[(first + lane) * stride..][..stride],
                 own_bias: T::ZERO,
-                others: &view.others[2 * cells.start..2 * cells.end],
+                others: &view.others[2 * cells.start..2 * known],
                 values: &values[cells],
                 weights: None,
             };

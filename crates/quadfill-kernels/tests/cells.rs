@@ -154,6 +154,48 @@ fn agree_with_the_definitions_at_high_rank() {
     }
 }
 
+#[test]
+fn agree_with_the_definitions_for_every_rank_that_fits_a_vector() {
+    for rank in 1..=17 {
+        for (form, biases) in [(FormShape::Pairwise, false), (FormShape::Indefinite, true)] {
+            let shape =
+                Shape { others: 2, rank, cells: 299, weights: biases, biases, form, seed: 9 };
+            check::<f32>(&shape);
+            check::<f64>(&shape);
+        }
+    }
+}
+
+#[test]
+fn cells_that_are_read_next_change_nothing() {
+    let shape = Shape {
+        others: 2,
+        rank: 10,
+        cells: 150,
+        weights: false,
+        biases: false,
+        form: FormShape::Pairwise,
+        seed: 4,
+    };
+    let problem = Problem::<f32>::new(&shape);
+    for isa in Isa::available() {
+        let mut ws = Workspace::new(10, false);
+        problem.with(|ctx, row, _| {
+            let mut equations = |known: usize| {
+                let mut out = [0.0; 121];
+                let row = RowCells {
+                    values: &row.values[..70],
+                    others: &row.others[..2 * known],
+                    ..*row
+                };
+                Backend::new(isa).normal_equations(ctx, &row, &mut ws, &mut out);
+                out
+            };
+            assert_eq!(equations(70), equations(150));
+        });
+    }
+}
+
 fn bits<T: Real>(shape: &Shape, backend: Backend, ws: &mut Workspace<T>, shift: usize) -> Vec<u64> {
     // Copies of all inputs, each at an offset of `shift` entries into a buffer.
     let problem = Problem::<T>::new(shape);

@@ -58,9 +58,8 @@ impl<'a, T: Real> Call<'a, T> {
             "rows are padded to whole cache lines"
         );
         assert_eq!(row.own.len(), ctx.stride, "entries of the row");
-        assert_eq!(
-            row.others.len(),
-            row.values.len() * count,
+        assert!(
+            row.others.len() >= row.values.len() * count && row.others.len().is_multiple_of(count),
             "one row of each other mode per cell"
         );
         if let Some(weights) = row.weights {
@@ -87,7 +86,7 @@ impl<'a, T: Real> Call<'a, T> {
             count,
             rows,
             prefetched: rows.map(|rows| rows * ctx.stride * size_of::<T>() > L1_RESIDENT_BYTES),
-            prefetch_distance: (MAX_LINES_IN_FLIGHT / lines).clamp(2, 16),
+            prefetch_distance: (MAX_LINES_IN_FLIGHT / lines).clamp(2, MAX_LINES_IN_FLIGHT),
             point,
             row: *row,
         }

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use super::MAX_OTHERS;
 use super::call::Call;
 use super::form::{LaneForm, Lanes, PerForm, Weights, per_form};
-use super::workspace::Layout;
+use super::workspace::{Layout, PANEL_CELLS};
 use crate::Real;
 use crate::simd::{Simd, Task, prefetch};
 
@@ -38,6 +38,70 @@ pub(super) fn picks<T: Real>(call: &Call<T>, count: usize, cell: usize) -> [usiz
         assert!(picks[b] < call.rows[b], "a cell picks a row that does not exist");
     }
     picks
+}
+
+/// Checks the indices of the rows that some cells pick, before they are read without checks.
+///
+/// Panics if an index is out of range, so unsafe code can rely on it.
+#[inline(always)]
+fn check_picks<T: Real>(call: &Call<T>, count: usize, span: Span) {
+    let picked = &call.row.others[span.first * count..][..span.cells * count];
+    let mut out_of_range = false;
+    for cell in picked.chunks_exact(count) {
+        for b in 0..count {
+            // No short-circuit, so that the comparison can be vectorised.
+            out_of_range |= cell[b] as usize >= call.rows[b];
+        }
+    }
+    assert!(!out_of_range, "a cell picks a row that does not exist");
+}
+
+/// Which rows are prefetched while cells are gathered.
+#[derive(Clone, Copy)]
+struct Prefetch {
+    /// Whether any are.
+    enabled: bool,
+    /// How many cells ahead.
+    distance: usize,
+    /// The last cell whose rows are known.
+    last: usize,
+    /// Number of entries of a row.
+    entries: usize,
+}
+
+impl Prefetch {
+    #[inline(always)]
+    fn new<T: Real>(call: &Call<T>, count: usize, entries: usize) -> Self {
+        Self {
+            enabled: call.prefetched[..count].contains(&true),
+            distance: call.prefetch_distance,
+            last: call.row.others.len() / count - 1,
+            entries,
+        }
+    }
+
+    /// Prefetches the rows of a cell behind `cell`.
+    #[inline(always)]
+    fn ahead_of<T: Real>(
+        self,
+        call: &Call<T>,
+        factors: &[&[T]; MAX_OTHERS],
+        count: usize,
+        cell: usize,
+    ) {
+        if !self.enabled {
+            return;
+        }
+        let ahead = (cell + self.distance).min(self.last);
+        for b in 0..count {
+            // SAFETY: every cell up to the last has `count` indices.
+            let row = unsafe { *call.row.others.as_ptr().add(ahead * count + b) } as usize;
+            let start = factors[b].as_ptr().wrapping_add(row * call.stride);
+            for line in (0..self.entries).step_by(T::LINE) {
+                prefetch(start.wrapping_add(line));
+            }
+        }
+    }
 }
 
 /// Prefetches the rows of the cell `prefetch_distance` cells ahead.
@@ -136,8 +200,8 @@ pub(super) struct Gather<'a, T> {
     pub(super) layout: Layout,
     /// Output panel for the Jacobians, if they are needed.
     pub(super) jacobians: Option<&'a mut [T]>,
-    /// Output for the predictions: one SIMD vector per cell, still to be summed over its lanes.
-    pub(super) products: &'a mut [T],
+    /// Output for the predictions, without biases and the mean.
+    pub(super) forms: &'a mut [T; PANEL_CELLS],
     /// Output for the sum of the picked biases of each cell.
     pub(super) biases: &'a mut [T],
 }
@@ -166,6 +230,9 @@ impl<T: Real> PerForm<T> for Gather<'_, T> {
     }
 }
 
+/// Number of cells whose predictions are summed over the lanes together.
+const GROUP: usize = 4;
+
 /// The maximum number of vectors of the current row that are kept in registers.
 const MAX_OWN_VECTORS: usize = 4;
 
@@ -179,16 +246,23 @@ impl<T: Real, F: LaneForm, const COUNT: usize, const VECTORS: usize> Task<T>
 
     #[inline(always)]
     fn run<S: Simd<T>>(self, simd: S) {
-        let Gather { call, span, layout, mut jacobians, products, biases } = self.0;
+        let Gather { call, span, layout, mut jacobians, forms, biases } = self.0;
         // A local copy cannot alias the outputs. Otherwise the compiler would reload every field
         // for each cell.
         let call = &{ *call };
         let count = if COUNT == 0 { call.count } else { COUNT };
         let vectors = if VECTORS == 0 { call.rank.div_ceil(S::LANES) } else { VECTORS };
-        assert!(span.cells * S::LANES <= products.len() && vectors * S::LANES <= layout.stride);
-        assert!(vectors * S::LANES <= call.stride && call.row.own.len() == call.stride);
+        assert!(0 < span.cells && span.cells <= PANEL_CELLS);
+        assert!(vectors * S::LANES <= layout.stride && vectors * S::LANES <= call.stride);
+        assert!(call.row.own.len() == call.stride);
         if let Some(jacobians) = &jacobians {
             assert!(span.cells * layout.stride <= jacobians.len());
+        }
+        check_picks(call, count, span);
+        if call.with_biases {
+            for (k, bias) in biases[..span.cells].iter_mut().enumerate() {
+                *bias = bias_of(&call.point.biases, &picks(call, count, span.first + k), count);
+            }
         }
         let weights = Weights::new(simd, &call.form, count);
         let factors = &call.point.factors;
@@ -197,35 +271,41 @@ impl<T: Real, F: LaneForm, const COUNT: usize, const VECTORS: usize> Task<T>
             // SAFETY: the row holds all vectors, as asserted above.
             *vector = unsafe { simd.load(call.row.own.as_ptr().add(v * S::LANES)) };
         }
-        for k in 0..span.cells {
-            let cell = span.first + k;
-            prefetch_picks(call, factors, count, cell);
-            let picks = picks(call, count, cell);
-            if call.with_biases {
-                biases[k] = bias_of(&call.point.biases, &picks, count);
-            }
-            let starts = picks.map(|row| row * call.stride);
-            let mut sums = [simd.splat(T::ZERO); 2];
-            for v in 0..vectors {
-                let at = v * S::LANES;
-                // SAFETY: `Call` has checked that rows have `stride` entries, which covers all
-                // vectors, and `picks` that the rows exist.
-                let mut lanes = unsafe { lanes(simd, call.row.own, factors, &starts, count, at) };
-                if VECTORS > 0 {
-                    lanes.own = own_vectors[v];
+        let prefetch = Prefetch::new(call, count, vectors * S::LANES);
+        let others = call.row.others.as_ptr();
+        for first in (0..span.cells).step_by(GROUP) {
+            let mut products = [simd.splat(T::ZERO); GROUP];
+            for (i, product) in products.iter_mut().enumerate() {
+                // The last group repeats its last cell, so that all loops have fixed lengths.
+                let k = (first + i).min(span.cells - 1);
+                let cell = span.first + k;
+                prefetch.ahead_of(call, factors, count, cell);
+                let mut starts = [0; MAX_OTHERS];
+                for b in 0..count {
+                    // SAFETY: `check_picks` has found the indices of the cell.
+                    starts[b] = unsafe { *others.add(cell * count + b) } as usize * call.stride;
                 }
-                let jacobian;
-                (jacobian, sums) = F::jacobian(simd, &weights, &lanes, count, sums);
-                if let Some(jacobians) = &mut jacobians {
-                    // SAFETY: the panel holds all cells, as asserted above.
-                    unsafe {
-                        simd.store(jacobians.as_mut_ptr().add(k * layout.stride + at), jacobian);
+                let mut sums = [simd.splat(T::ZERO); 2];
+                for v in 0..vectors {
+                    let at = v * S::LANES;
+                    // SAFETY: `Call` has checked that rows have `stride` entries, which covers all
+                    // vectors, and `check_picks` that the rows exist.
+                    let mut lanes =
+                        unsafe { lanes(simd, call.row.own, factors, &starts, count, at) };
+                    if VECTORS > 0 {
+                        lanes.own = own_vectors[v];
+                    }
+                    let jacobian;
+                    (jacobian, sums) = F::jacobian(simd, &weights, &lanes, count, sums);
+                    if let Some(jacobians) = &mut jacobians {
+                        let to = k * layout.stride + at;
+                        // SAFETY: the panel holds all cells, as asserted above.
+                        unsafe { simd.store(jacobians.as_mut_ptr().add(to), jacobian) };
                     }
                 }
+                *product = simd.add(sums[0], sums[1]);
             }
-            let sum = simd.add(sums[0], sums[1]);
-            // SAFETY: `products` holds a vector per cell, as asserted above.
-            unsafe { simd.store(products.as_mut_ptr().add(k * S::LANES), sum) };
+            forms[first..first + GROUP].copy_from_slice(&simd.sum_each(products));
         }
     }
 }

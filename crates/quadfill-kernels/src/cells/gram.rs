@@ -3,6 +3,8 @@
 use super::MAX_OTHERS;
 use super::call::Call;
 use super::gather::{Span, prefetch_cells};
+use super::gradient::set_column;
+use super::narrow::Narrow;
 use super::plan::Tile;
 use super::residual::gather;
 use super::workspace::{Layout, Workspace};
@@ -40,23 +42,37 @@ impl<T: Real> Task<T> for NormalEquations<'_, T> {
             let gathered = if prefetches_panels && panel > 0 { &without_prefetch } else { &call };
             gather(simd, gathered, span, layout, true, ws);
             finish_panel(simd, &call, span, layout, ws);
-            let triangle = LowerTriangle {
-                layout,
-                cells: span.cells,
-                overwrite: panel % PANELS_PER_FLUSH == 0,
-                panel: &ws.jacobians,
-                sums: &mut ws.sums,
-            };
-            let tiles = ws.plan.tiles(order, S::LANES, S::REGISTERS);
-            // The rows of the next panel are prefetched while this one is summed.
-            let next = span.first + span.cells;
-            let early = prefetches_panels && next < call.cells();
-            let share = layout.cells.div_ceil(tiles.len());
-            triangle.add_tiles(simd, tiles, |done| {
-                if early {
-                    prefetch_cells(&call, next + done * share, share);
-                }
-            });
+            let overwrite = panel % PANELS_PER_FLUSH == 0;
+            if Narrow::<T>::fits::<S>(call.cols()) {
+                let narrow = Narrow {
+                    layout,
+                    cols: call.cols(),
+                    overwrite,
+                    panel: &ws.jacobians,
+                    residuals: &ws.residuals[..span.cells],
+                    sums: &mut ws.sums,
+                };
+                narrow.add(simd);
+            } else {
+                set_residuals(&call, span, layout, ws);
+                let triangle = LowerTriangle {
+                    layout,
+                    cells: span.cells,
+                    overwrite,
+                    panel: &ws.jacobians,
+                    sums: &mut ws.sums,
+                };
+                let tiles = ws.plan.tiles(order, S::LANES, S::REGISTERS);
+                // The rows of the next panel are prefetched while this one is summed.
+                let next = span.first + span.cells;
+                let early = prefetches_panels && next < call.cells();
+                let share = layout.cells.div_ceil(tiles.len());
+                triangle.add_tiles(simd, tiles, |done| {
+                    if early {
+                        prefetch_cells(&call, next + done * share, share);
+                    }
+                });
+            }
             if panel % PANELS_PER_FLUSH == PANELS_PER_FLUSH - 1 || panel + 1 == panels {
                 flush(&ws.sums, layout.stride, order, out);
             }
@@ -64,8 +80,8 @@ impl<T: Real> Task<T> for NormalEquations<'_, T> {
     }
 }
 
-/// Appends the bias column and the residual to the Jacobians, and multiplies each cell by the
-/// square root of its weight.
+/// Appends the bias column to the Jacobians, and multiplies them and the residual of each cell by
+/// the square root of its weight.
 #[inline(always)]
 fn finish_panel<T: Real, S: Simd<T>>(
     simd: S,
@@ -74,20 +90,17 @@ fn finish_panel<T: Real, S: Simd<T>>(
     layout: Layout,
     ws: &mut Workspace<T>,
 ) {
-    let cols = call.cols();
-    let cells = ws.jacobians.chunks_exact_mut(layout.stride);
-    for (cell, &r) in cells.zip(&ws.residuals[..span.cells]) {
-        if call.with_biases {
-            cell[call.rank] = T::ONE;
-        }
-        cell[cols] = r;
+    if call.with_biases {
+        set_column(&mut ws.jacobians, layout, span, call.rank, T::ONE);
     }
     let Some(weights) = call.row.weights else {
         return;
     };
-    let cells = ws.jacobians.chunks_exact_mut(layout.stride);
-    for (cell, w) in cells.zip(&weights[span.first..][..span.cells]) {
-        let root = simd.splat(w.sqrt());
+    let cells = ws.jacobians.chunks_exact_mut(layout.stride).zip(&mut ws.residuals);
+    for ((cell, r), w) in cells.zip(&weights[span.first..][..span.cells]) {
+        let root = w.sqrt();
+        *r = root * *r;
+        let root = simd.splat(root);
         for lanes in cell.chunks_exact_mut(S::LANES) {
             // SAFETY: the chunk has the length of a vector.
             unsafe {
@@ -95,6 +108,15 @@ fn finish_panel<T: Real, S: Simd<T>>(
                 simd.store(lanes.as_mut_ptr(), simd.mul(root, v));
             }
         }
+    }
+}
+
+/// Appends the residuals to the Jacobians.
+#[inline(always)]
+fn set_residuals<T: Real>(call: &Call<T>, span: Span, layout: Layout, ws: &mut Workspace<T>) {
+    let cells = ws.jacobians.chunks_exact_mut(layout.stride);
+    for (cell, &r) in cells.zip(&ws.residuals[..span.cells]) {
+        cell[call.cols()] = r;
     }
 }
 

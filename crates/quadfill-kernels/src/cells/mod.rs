@@ -19,6 +19,7 @@ mod gather;
 mod gradient;
 mod gram;
 mod hessian_vec;
+mod narrow;
 mod plan;
 mod residual;
 mod workspace;
@@ -80,7 +81,8 @@ pub struct RowCells<'a, T> {
     pub own: &'a [T],
     /// The row's bias; 0 without biases.
     pub own_bias: T,
-    /// The rows each cell picks in the other modes: `others[k*O + b]` for cell `k`.
+    /// The rows each cell picks in the other modes: `others[k*O + b]` for cell `k`. More may follow,
+    /// those of the cells that are read next: they are only prefetched.
     pub others: &'a [u32],
     /// The observed values.
     pub values: &'a [T],

@@ -26,15 +26,9 @@ pub(super) fn sum_lanes<T: Real, S: Simd<T>>(
     }
 }
 
-/// Computes `ws.residuals` from `ws.products`.
+/// Replaces the forms in `ws.residuals` by residuals.
 #[inline(always)]
-pub(super) fn products_to_residuals<T: Real, S: Simd<T>>(
-    simd: S,
-    call: &Call<T>,
-    span: Span,
-    ws: &mut Workspace<T>,
-) {
-    sum_lanes(simd, &ws.products, span.cells, &mut ws.residuals);
+fn forms_to_residuals<T: Real>(call: &Call<T>, span: Span, ws: &mut Workspace<T>) {
     let base = call.mean + call.row.own_bias;
     let values = &call.row.values[span.first..][..span.cells];
     let residuals = &mut ws.residuals[..span.cells];
@@ -64,11 +58,11 @@ pub(super) fn gather<T: Real, S: Simd<T>>(
         span,
         layout,
         jacobians: with_jacobians.then_some(&mut ws.jacobians[..]),
-        products: &mut ws.products,
+        forms: &mut ws.residuals,
         biases: &mut ws.biases,
     }
     .run(simd);
-    products_to_residuals(simd, call, span, ws);
+    forms_to_residuals(call, span, ws);
 }
 
 pub(super) struct Residuals<'a, T: Real> {

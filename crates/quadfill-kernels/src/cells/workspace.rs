@@ -18,9 +18,7 @@ pub struct Workspace<T: Real> {
     pub(super) jacobians: AlignedVec<T>,
     /// Directional derivatives of the Jacobians.
     pub(super) jacobian_derivatives: AlignedVec<T>,
-    /// One vector per cell whose sum over the lanes is the value of the form.
-    pub(super) products: AlignedVec<T>,
-    /// The same for the directional derivative of the form.
+    /// One vector per cell whose sum over the lanes is the directional derivative of the form.
     pub(super) tangents: AlignedVec<T>,
     /// Sum of the picked biases of each cell.
     pub(super) biases: [T; PANEL_CELLS],
@@ -45,7 +43,6 @@ impl<T: Real> Workspace<T> {
             with_biases,
             jacobians: AlignedVec::zeros(PANEL_CELLS * row),
             jacobian_derivatives: AlignedVec::zeros(PANEL_CELLS * row),
-            products: AlignedVec::zeros(PANEL_CELLS * T::LINE),
             tangents: AlignedVec::zeros(PANEL_CELLS * T::LINE),
             biases: [T::ZERO; PANEL_CELLS],
             bias_tangents: [T::ZERO; PANEL_CELLS],

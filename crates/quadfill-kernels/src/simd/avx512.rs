@@ -9,7 +9,7 @@ use std::arch::x86_64::{
     _mm512_storeu_pd, _mm512_storeu_ps,
 };
 
-use super::{Simd, Task, avx2};
+use super::{Avx2, Simd, Task, avx2};
 
 /// Proof that the machine supports AVX-512.
 #[derive(Clone, Copy)]
@@ -24,6 +24,13 @@ impl Avx512 {
     pub(crate) unsafe fn assume() -> Self {
         Self { _assumed: () }
     }
+
+    /// The instructions on vectors of half the length.
+    #[inline(always)]
+    fn half(self) -> Avx2 {
+        // SAFETY: every machine with AVX-512 has AVX2 and FMA, and `run` below enables them.
+        unsafe { Avx2::assume() }
+    }
 }
 
 macro_rules! registers {
@@ -33,6 +40,8 @@ macro_rules! registers {
             type Vector = $vector;
             const LANES: usize = $lanes;
             const REGISTERS: usize = 32;
+            type Half = <Avx2 as Simd<$t>>::Vector;
+            const HALF_LANES: usize = $lanes / 2;
 
             #[inline(always)]
             fn splat(self, entry: $t) -> Self::Vector {
@@ -53,6 +62,24 @@ macro_rules! registers {
             unsafe fn store(self, to: *mut $t, v: Self::Vector) {
                 // SAFETY: as above, and guaranteed by the caller.
                 unsafe { $store(to, v) }
+            }
+            #[inline(always)]
+            fn splat_half(self, entry: $t) -> Self::Half {
+                Simd::<$t>::splat(self.half(), entry)
+            }
+            #[inline(always)]
+            unsafe fn load_half(self, from: *const $t) -> Self::Half {
+                // SAFETY: guaranteed by the caller.
+                unsafe { Simd::<$t>::load(self.half(), from) }
+            }
+            #[inline(always)]
+            unsafe fn store_half(self, to: *mut $t, v: Self::Half) {
+                // SAFETY: guaranteed by the caller.
+                unsafe { Simd::<$t>::store(self.half(), to, v) }
+            }
+            #[inline(always)]
+            fn mul_add_half(self, a: Self::Half, b: Self::Half, c: Self::Half) -> Self::Half {
+                Simd::<$t>::mul_add(self.half(), a, b, c)
             }
             #[inline(always)]
             fn add(self, a: Self::Vector, b: Self::Vector) -> Self::Vector {

@@ -26,6 +26,10 @@ pub trait Simd<T>: Copy {
     const LANES: usize;
     /// Number of registers.
     const REGISTERS: usize;
+    /// A vector of half as many entries, where operations on it are cheaper; else a whole one.
+    type Half: Copy;
+    /// Number of entries of a half vector.
+    const HALF_LANES: usize;
 
     /// Broadcasts `entry` to all lanes.
     fn splat(self, entry: T) -> Self::Vector;
@@ -44,6 +48,20 @@ pub trait Simd<T>: Copy {
     /// # Safety
     /// `to` is valid for writing `LANES` entries. It need not be aligned to the register.
     unsafe fn store(self, to: *mut T, v: Self::Vector);
+    /// As `splat`, for a half vector.
+    fn splat_half(self, entry: T) -> Self::Half;
+    /// Reads `HALF_LANES` entries.
+    ///
+    /// # Safety
+    /// `from` is valid for reading `HALF_LANES` entries.
+    unsafe fn load_half(self, from: *const T) -> Self::Half;
+    /// Writes `HALF_LANES` entries.
+    ///
+    /// # Safety
+    /// `to` is valid for writing `HALF_LANES` entries.
+    unsafe fn store_half(self, to: *mut T, v: Self::Half);
+    /// As `mul_add`, for half vectors.
+    fn mul_add_half(self, a: Self::Half, b: Self::Half, c: Self::Half) -> Self::Half;
     /// `a + b`.
     fn add(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
     /// `a * b`.

@@ -13,6 +13,8 @@ macro_rules! plain {
             type Vector = [$t; $lanes];
             const LANES: usize = $lanes;
             const REGISTERS: usize = 16;
+            type Half = Self::Vector;
+            const HALF_LANES: usize = $lanes;
 
             #[inline(always)]
             fn splat(self, entry: $t) -> Self::Vector {
@@ -33,6 +35,24 @@ macro_rules! plain {
             unsafe fn store(self, to: *mut $t, v: Self::Vector) {
                 // SAFETY: guaranteed by the caller.
                 unsafe { to.cast::<Self::Vector>().write_unaligned(v) }
+            }
+            #[inline(always)]
+            fn splat_half(self, entry: $t) -> Self::Half {
+                Simd::<$t>::splat(self, entry)
+            }
+            #[inline(always)]
+            unsafe fn load_half(self, from: *const $t) -> Self::Half {
+                // SAFETY: guaranteed by the caller.
+                unsafe { Simd::<$t>::load(self, from) }
+            }
+            #[inline(always)]
+            unsafe fn store_half(self, to: *mut $t, v: Self::Half) {
+                // SAFETY: guaranteed by the caller.
+                unsafe { Simd::<$t>::store(self, to, v) }
+            }
+            #[inline(always)]
+            fn mul_add_half(self, a: Self::Half, b: Self::Half, c: Self::Half) -> Self::Half {
+                Simd::<$t>::mul_add(self, a, b, c)
             }
             #[inline(always)]
             fn add(self, a: Self::Vector, b: Self::Vector) -> Self::Vector {

@@ -76,11 +76,11 @@ impl<'a, T: Real> Point<'a, T> {
         segment: &Segment,
     ) -> RowCells<'b, T> {
         let group = self.groups[segment.mode];
-        let cells = reader.read(segment.mode, segment.cells.clone());
+        let (cells, others) = reader.read_ahead(segment.mode, segment.cells.clone());
         RowCells {
             own: self.parameters.padded_row(group, segment.row),
             own_bias: self.parameters.bias(group, segment.row),
-            others: cells.others,
+            others,
             values: cells.values,
             weights: cells.weights,
         }

@@ -48,6 +48,12 @@ impl<T: Real> PlainCells<T> {
         }
     }
 
+    /// The labels of the other modes of some cells and of up to `more` that follow.
+    pub(super) fn others_from(&self, range: Range<usize>, more: usize) -> &[u32] {
+        let end = self.values.len().min(range.end + more);
+        &self.others[range.start * self.width..end * self.width]
+    }
+
     /// Overwrites a cell.
     #[inline]
     pub(super) fn set(

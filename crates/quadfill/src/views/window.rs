@@ -9,6 +9,9 @@ use quadfill_kernels::Real;
 /// Cells that are unpacked at a time where rows are short: they stay in the L1 cache.
 const AHEAD: usize = 1024;
 
+/// For how many cells behind those that are read the kernels are told which rows they will need.
+const TOLD_AHEAD: usize = 64;
+
 /// Some cells of a packed view, unpacked.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Window<T> {
@@ -22,8 +25,9 @@ pub(super) struct Window<T> {
 }
 
 impl<T: Real> Window<T> {
-    /// The cells of a range. Those behind it are unpacked too, as they are usually read next.
-    fn read(&mut self, packed: &PackedCells<T>, range: Range<usize>) -> Cells<'_, T> {
+    /// The cells of a range, and the labels of the other modes from its start on. Those behind it are unpacked
+    /// too, as they are usually read next.
+    fn read(&mut self, packed: &PackedCells<T>, range: Range<usize>) -> (Cells<'_, T>, &[u32]) {
         if range.start < self.range.start || range.end > self.range.end {
             let first = group_start(range.start);
             self.range = first..range.end.max(first + AHEAD).min(packed.len());
@@ -31,11 +35,14 @@ impl<T: Real> Window<T> {
         }
         let width = self.others.len() / self.values.len().max(1);
         let at = range.start - self.range.start..range.end - self.range.start;
-        Cells {
-            others: &self.others[at.start * width..at.end * width],
+        let told = self.values.len().min(at.end + TOLD_AHEAD);
+        let others = &self.others[at.start * width..told * width];
+        let cells = Cells {
+            others: &others[..at.len() * width],
             values: &self.values[at.clone()],
             weights: packed.is_weighted().then(|| &self.weights[at]),
-        }
+        };
+        (cells, others)
     }
 }
 
@@ -67,8 +74,16 @@ impl<'a, T: Real> ModeReader<'a, T> {
 
     /// The observations at some positions.
     pub(crate) fn read(&mut self, range: Range<usize>) -> Cells<'_, T> {
+        self.read_ahead(range).0
+    }
+
+    /// The same, and the labels of the other modes from there on: also those of the next few observations, which
+    /// are usually read next.
+    fn read_ahead(&mut self, range: Range<usize>) -> (Cells<'_, T>, &[u32]) {
         match &self.selection.view().store {
-            Store::Plain(cells) => cells.cells(range),
+            Store::Plain(cells) => {
+                (cells.cells(range.clone()), cells.others_from(range, TOLD_AHEAD))
+            }
             Store::Packed(cells) => self.window.read(cells, range),
         }
     }
@@ -114,6 +129,17 @@ impl<'a, T: Real> Reader<'a, T> {
     /// The observations at some positions of a mode's view.
     pub(crate) fn read(&mut self, mode: usize, range: Range<usize>) -> Cells<'_, T> {
         self.modes[mode].read(range)
+    }
+
+    /// The same, and the labels of the other modes from there on, for [`RowCells::others`].
+    ///
+    /// [`RowCells::others`]: quadfill_kernels::RowCells::others
+    pub(crate) fn read_ahead(
+        &mut self,
+        mode: usize,
+        range: Range<usize>,
+    ) -> (Cells<'_, T>, &[u32]) {
+        self.modes[mode].read_ahead(range)
     }
 
     /// Passes the selected observations of a label of the first mode to `see`.
