@@ -26,15 +26,13 @@ impl TimeColumn {
 
     #[inline]
     pub(crate) fn push(&mut self, time: f64) {
-        if let Self::Whole(times) = self {
-            // A time that is negative or too large becomes another number.
-            let whole = time as u32;
-            if f64::from(whole) == time {
-                times.push(whole);
-                return;
-            }
+        // A time that is negative or too large becomes another number.
+        let whole = time as u32;
+        match self {
+            Self::Whole(times) if f64::from(whole) == time => times.push(whole),
+            Self::Real(times) => times.push(time),
+            Self::Whole(_) => self.reals().push(time),
         }
-        self.reals().push(time);
     }
 
     /// Appends whole numbers of a unit of this many seconds.
@@ -56,6 +54,7 @@ impl TimeColumn {
         }
     }
 
+    #[cold]
     fn reals(&mut self) -> &mut Vec<f64> {
         if let Self::Whole(whole) = self {
             let mut times = Vec::with_capacity(whole.capacity());

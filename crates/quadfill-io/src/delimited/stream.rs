@@ -58,13 +58,13 @@ impl TextPart {
     }
 
     /// Reads all rows; `convert` is called by several threads, `take` with what it returns in the order of the
-    /// rows, and with the share of the text that is done.
+    /// rows, and with the share of the text that is done. It ends the reading by returning false.
     pub(crate) fn read<R: Send>(
         &self,
         roles: &Roles,
         options: &ReadOptions,
         convert: impl Fn(Piece) -> Result<R> + Sync,
-        mut take: impl FnMut(R, f64) -> Result<()>,
+        mut take: impl FnMut(R, f64) -> Result<bool>,
     ) -> Result<()> {
         let (bytes, layout) = (&self.bytes[..], &self.layout);
         let new_sink = |rows: usize| TableSink {
@@ -85,10 +85,9 @@ impl TextPart {
                 let mut sink = new_sink(ROWS);
                 let rows = walk_records(&mut records, layout, ROWS, &mut sink)
                     .map_err(|problem| layout.explain(&self.file, bytes, problem))?;
-                if rows == 0 {
+                if rows == 0 || !take(finish(sink.piece)?, share(records.end()))? {
                     return Ok(());
                 }
-                take(finish(sink.piece)?, share(records.end()))?;
             }
         }
         let ranges = cut(bytes, layout.data_start, PIECE);
@@ -104,7 +103,9 @@ impl TextPart {
                 })
                 .collect();
             for (piece, range) in pieces.into_iter().zip(some) {
-                take(piece?, share(range.end))?;
+                if !take(piece?, share(range.end))? {
+                    return Ok(());
+                }
             }
         }
         Ok(())

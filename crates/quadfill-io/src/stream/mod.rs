@@ -325,10 +325,8 @@ impl Parts<'_> {
                 (&other, &of_other)
             };
             part.read(roles, self.options, &convert, |piece, done| {
-                if goes_on {
-                    goes_on = take(number, piece, (number as f64 + done) / parts)?;
-                }
-                Ok(())
+                goes_on = take(number, piece, (number as f64 + done) / parts)?;
+                Ok(goes_on)
             })?;
         }
         Ok(())

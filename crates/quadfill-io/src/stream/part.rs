@@ -118,13 +118,13 @@ impl Part {
     }
 
     /// Reads all rows; `convert` is called by several threads, `take` with what it returns in the order of the
-    /// rows, and with the share of the file that is done.
+    /// rows, and with the share of the file that is done. It ends the reading by returning false.
     pub(super) fn read<R: Send>(
         &self,
         roles: &Roles,
         options: &ReadOptions,
         convert: impl Fn(Piece) -> Result<R> + Sync,
-        mut take: impl FnMut(R, f64) -> Result<()>,
+        mut take: impl FnMut(R, f64) -> Result<bool>,
     ) -> Result<()> {
         let part = match self {
             Self::Text(part) => return part.read(roles, options, convert, take),
@@ -143,7 +143,9 @@ impl Part {
                 })
                 .collect();
             for (piece, group) in pieces.into_iter().zip(some) {
-                take(piece?, (group + 1) as f64 / groups.len() as f64)?;
+                if !take(piece?, (group + 1) as f64 / groups.len() as f64)? {
+                    return Ok(());
+                }
             }
         }
         Ok(())
