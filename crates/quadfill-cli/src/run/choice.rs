@@ -2,7 +2,7 @@
 
 use quadfill::solve::{Heat, Method, RaceReport};
 
-use crate::report::{Lines, counted, number};
+use crate::report::{Lines, counted, grouped, number};
 
 /// What was chosen, why, and how good it is on data that nothing was chosen on.
 pub(super) fn add_lines(lines: &mut Lines, race: &RaceReport, rank: usize, draws: Option<usize>) {
@@ -45,12 +45,15 @@ fn reason(race: &RaceReport) -> String {
     let others = race.heats.iter().filter(|heat| heat.contender.model != winner.contender.model);
     let next = others.min_by(|x, y| x.error.total_cmp(&y.error));
     let tried = format!(
-        "best of {} on {}",
+        "best of {} on {}{}",
         counted(race.heats.len(), "comparison"),
         match race.folds {
             1 => "a held-out tenth".to_owned(),
             folds => format!("{folds} held-out tenths"),
-        }
+        },
+        race.sample.map_or(String::new(), |sample| {
+            format!(" of a sample of {} observations, then fitted to all", grouped(sample))
+        })
     );
     match next {
         Some(heat) => format!(

@@ -54,6 +54,9 @@ fn reason(race: &RaceReport, model: &Model) -> String {
         1 => String::new(),
         folds => format!(", averaged over {folds} hold-outs"),
     };
+    let sample = race
+        .sample
+        .map_or(String::new(), |sample| format!(" on a sample of {sample} observations"));
     let rivals = race.heats.iter().enumerate().filter(|&(at, heat)| {
         at != race.chosen && heat.sweeps() == winner.sweeps() && heat.contender != winner.contender
     });
@@ -80,7 +83,7 @@ fn reason(race: &RaceReport, model: &Model) -> String {
         None => String::new(),
     };
     format!(
-        "Of {} heats, the longest ones decide, and among them {} has the smallest held-out error{folds}{lead}. {drawn}",
+        "Of {} heats, the longest ones decide, and among them {} has the smallest held-out error{sample}{folds}{lead}. {drawn}",
         race.heats.len(),
         winner.contender
     )

@@ -20,7 +20,7 @@ use crate::whole_file;
 use quadfill_kernels::Real;
 
 const KEY: &str = "quadfill-checkpoint";
-const VERSION: u32 = 5;
+const VERSION: u32 = 6;
 
 /// A state from which a fit can be resumed. Nothing is written until it is asked for.
 ///

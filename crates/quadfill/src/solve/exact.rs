@@ -40,14 +40,16 @@ const PROBE_INNER: usize = 100;
 const MANY_PER_PARAMETER: usize = 8;
 const SHORT_PATH: usize = 100;
 
-/// Whether to try an exact fit: enough data, and no setting that rules it out.
+/// Whether to try an exact fit: enough data, but not so many that only a sample of them is raced on, and no setting
+/// that rules it out.
 pub(super) fn is_worth_trying<T: Real>(session: &FitSession<'_, T>) -> bool {
     let (config, data) = (session.config(), session.problem.data());
     let least = if session.checked.finds_rank { 1 } else { session.base.rank };
     let spec = session.base.clone().with_rank(least);
     let enough = data.len() > spec.degrees_of_freedom(&data.sizes());
     let plain = config.row_norm_penalty.is_none() && !config.perturb && !session.base.centred;
-    enough && plain && config.biases.unwrap_or(Biases::None) == Biases::None
+    let few = !session.races_on_sample();
+    enough && few && plain && config.biases.unwrap_or(Biases::None) == Biases::None
 }
 
 /// Fits exactly at the given rank, or finds the smallest one at which that works. Where there is none

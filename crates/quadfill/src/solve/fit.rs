@@ -225,7 +225,8 @@ fn start<T: Real>(
     };
     let folds = race::folds(&data, &checked)?;
     let (terms, storage) = (checked.terms(), config.views.fixed());
-    let problem = Problem::stored(data, &checked.spec, &terms, checked.hold_out(), storage)?;
+    let hold_out = checked.hold_out().filter(|_| !race::is_on_sample(&data, &checked));
+    let problem = Problem::stored(data, &checked.spec, &terms, hold_out, storage)?;
     let mut session = FitSession::new(&checked, &problem, &folds, observer, fingerprint, position);
     let state = state.unwrap_or_else(|| match config.model {
         ModelKind::Learned => State::LearnKernel,

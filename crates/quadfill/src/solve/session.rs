@@ -35,6 +35,13 @@ pub(super) struct FitSession<'a, T: Real> {
     interrupted: bool,
 }
 
+impl<T: Real> FitSession<'_, T> {
+    /// Whether models are compared on a sample of the data.
+    pub(super) fn races_on_sample(&self) -> bool {
+        self.folds.iter().any(|fold| fold.data().len() < self.problem.data().len())
+    }
+}
+
 /// Why an iteration ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ending {

@@ -35,7 +35,7 @@ pub(in crate::solve) fn folds<T: Real>(
         let (hold_out, storage) = (Some(HoldOut { share, seed }), checked.config.views.fixed());
         Problem::stored(data, &checked.spec, &Terms::default(), hold_out, storage)
     };
-    if data.len() > MANY {
+    if is_on_sample(data, checked) {
         return Ok(vec![problem(sample(data, seed), seed)?]);
     }
     if data.len() >= FEW {
@@ -51,6 +51,12 @@ pub(in crate::solve) fn folds<T: Real>(
     let data = data.filter(|_| true);
     let seeds = (0..count).map(|fold| seed.wrapping_add(fold << 32));
     seeds.map(|seed| problem(data.clone(), seed)).collect()
+}
+
+/// Whether the data are so many that a race is run on a sample of them. Nothing of the data themselves is held out
+/// then, and no path takes part, which would need that.
+pub(in crate::solve) fn is_on_sample(data: &Data, checked: &CheckedConfig) -> bool {
+    checked.races && data.len() > MANY
 }
 
 /// The observations of some labels of the largest mode, chosen by their hashes.
@@ -96,6 +102,11 @@ impl<'a, T: Real> Arena<'a, T> {
             held_out: HeldOutCells::new(problem),
         };
         Self { folds: problems.into_iter().map(fold).collect() }
+    }
+
+    /// How many observations a fold has.
+    pub(super) fn observations(&self) -> usize {
+        self.folds.iter().map(|fold| fold.problem.data().len()).max().unwrap_or(0)
     }
 
     /// The errors of predictions, one list for each fold: on what is chosen on, and as it is told.

@@ -37,7 +37,7 @@ use std::ops::ControlFlow;
 
 use serde::{Deserialize, Serialize};
 
-pub(super) use arena::{Arena, folds};
+pub(super) use arena::{Arena, folds, is_on_sample};
 pub(super) use budget::{operations_for, sweep_cost};
 pub use contender::{Contender, Method};
 pub(super) use posterior::{PosteriorRun, run as run_posterior};

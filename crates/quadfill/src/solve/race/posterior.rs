@@ -25,6 +25,10 @@ use quadfill_kernels::Real;
 
 /// Sweeps with all data before draws count.
 const BURN_IN: usize = 20;
+/// The same, and the fewest draws of a chain, where the race was run on a sample: with so many data the rows that
+/// were not in it are soon determined by those that were.
+const SHORT_BURN_IN: usize = 6;
+const SHORT_RUN: usize = 8;
 /// Draws go on until more of them would lower the held-out error by less than this share of it.
 const GAIN: f64 = 2.5e-4;
 /// The fewest and the most draws of all chains together.
@@ -44,6 +48,8 @@ pub(in crate::solve) struct PosteriorRun<P> {
     widths: Vec<usize>,
     /// The point of every chain, and its other state.
     chains: Vec<(P, Chain)>,
+    /// Sweeps of every chain before draws count.
+    burn_in: usize,
     /// Draws that were kept, of all chains.
     kept: Vec<(P, Chain)>,
     /// Sums over all draws, if their mean is to be distilled.
@@ -62,13 +68,13 @@ impl<P> Iterate for PosteriorRun<P> {
 impl<P> PosteriorRun<P> {
     /// See [`State::try_map`].
     pub(in crate::solve) fn try_map<Q>(self, f: &mut Replace<'_, P, Q>) -> Result<PosteriorRun<Q>> {
-        let Self { report, widths, chains, kept, sums, draws, trace } = self;
+        let Self { report, widths, chains, burn_in, kept, sums, draws, trace } = self;
         let spec = report.winner().spec.clone();
         let mut each = |points: Vec<(P, Chain)>| -> Result<Vec<(Q, Chain)>> {
             points.into_iter().map(|(point, chain)| Ok((f(&spec, point)?, chain))).collect()
         };
         let (chains, kept) = (each(chains)?, each(kept)?);
-        Ok(PosteriorRun { report, widths, chains, kept, sums, draws, trace })
+        Ok(PosteriorRun { report, widths, chains, burn_in, kept, sums, draws, trace })
     }
 }
 
@@ -81,14 +87,22 @@ pub(super) fn start<T: Real>(
 ) -> PosteriorRun<Parameters<T>> {
     let report = RaceReport::new(session, arena, &race.heats);
     let winner = propose::leader(&race.heats).expect("a race has heats");
+    let affordable = budget.last / budget.whole_sweep(&winner.spec);
+    let (burn_in, fewest, most_chains) = match report.sample {
+        None => (BURN_IN, 1, CHAINS),
+        Some(_) => {
+            let chains = affordable as usize / (SHORT_BURN_IN + SHORT_RUN);
+            (SHORT_BURN_IN, SHORT_RUN, chains.clamp(1, CHAINS))
+        }
+    };
     // Those of all folds: each of them has learned from nearly all data.
-    let chains: Vec<_> = race.leader.into_iter().flatten().take(CHAINS).collect();
+    let chains: Vec<_> = race.leader.into_iter().flatten().take(most_chains).collect();
     // The excess over the limit falls as one over the number of draws.
     let drawn = (winner.draws * winner.chains) as f64;
     let gain = ((winner.half_way - winner.error) / winner.error.max(f64::MIN_POSITIVE)).max(0.0);
     let wanted = (drawn * gain / GAIN).clamp(DRAWS.0, DRAWS.1);
-    let affordable = budget.last / budget.whole_sweep(&winner.spec);
-    let count = (wanted.min(affordable) / chains.len() as f64).ceil().max(1.0) as usize;
+    let count = (wanted.min(affordable) / chains.len() as f64).ceil() as usize;
+    let count = count.max(fewest);
     let widths = if session.config().keep_draws {
         Vec::new()
     } else {
@@ -98,6 +112,7 @@ pub(super) fn start<T: Real>(
         report,
         widths,
         chains,
+        burn_in,
         kept: Vec::new(),
         sums: MeanSums::default(),
         draws: count,
@@ -125,7 +140,7 @@ pub(in crate::solve) fn run<T: Real>(
     let cells = is_distilled.then(|| MeanCells::new(session.problem.data(), spec.rank, seed));
     let iteration = Iteration {
         stage: Stage::Sample,
-        count: BURN_IN + state.draws,
+        count: state.burn_in + state.draws,
         advance: &mut |objective: &mut Objective<'_, T>, state: &mut PosteriorRun<_>| {
             let step = state.trace.step;
             let data: Vec<f64> = state
@@ -138,13 +153,13 @@ pub(in crate::solve) fn run<T: Real>(
                     sweep(objective, &hyper, parameters, chain, seed, id)
                 })
                 .collect();
-            if step >= BURN_IN {
+            if step >= state.burn_in {
                 if let Some(cells) = &cells {
                     for (draw, _) in &state.chains {
                         state.sums.add(cells, &spec, draw);
                     }
                 }
-                if (step - BURN_IN + 1).is_multiple_of(every) {
+                if (step - state.burn_in + 1).is_multiple_of(every) {
                     state.kept.extend(state.chains.iter().cloned());
                 }
             }

@@ -104,6 +104,7 @@ pub(super) fn next<T: Real>(
         }
     }
     let near = pilots.iter().filter(|heat| heat.error <= NEAR * best.error);
+    let near = near.filter(|_| !session.races_on_sample());
     for contender in field.paths(near.map(|heat| &heat.contender)) {
         let operations = cost(&contender) * PATH_STEPS as f64;
         let is_new = !paths.iter().any(|heat| heat.contender == contender);

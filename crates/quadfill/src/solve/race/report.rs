@@ -69,6 +69,9 @@ pub struct RaceReport {
     pub chosen: usize,
     /// How many different hold-outs the errors are averaged over.
     pub folds: usize,
+    /// How many observations were compared on, where the data are so many that it was a sample of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sample: Option<usize>,
     /// The error of the chosen one on held-out cells that nothing was chosen on.
     pub held_out: HeldOutError,
     /// Errors to compare it with, on the same cells.
@@ -102,6 +105,7 @@ impl RaceReport {
             heats: heats.to_vec(),
             chosen,
             folds: arena.folds.len(),
+            sample: session.races_on_sample().then(|| arena.observations()),
             held_out: heats[chosen].told,
             baselines: Baselines { mean: baseline(Biases::Mean), biases: baseline(Biases::Modes) },
         }
