@@ -24,12 +24,14 @@ impl Avx512 {
     pub(crate) unsafe fn assume() -> Self {
         Self { _assumed: () }
     }
+}
 
-    /// The instructions on vectors of half the length.
+/// The instructions on vectors of half the length.
+impl From<Avx512> for Avx2 {
     #[inline(always)]
-    fn half(self) -> Avx2 {
+    fn from(_: Avx512) -> Self {
         // SAFETY: every machine with AVX-512 has AVX2 and FMA, and `run` below enables them.
-        unsafe { Avx2::assume() }
+        unsafe { Self::assume() }
     }
 }
 
@@ -65,21 +67,21 @@ macro_rules! registers {
             }
             #[inline(always)]
             fn splat_half(self, entry: $t) -> Self::Half {
-                Simd::<$t>::splat(self.half(), entry)
+                Simd::<$t>::splat(Avx2::from(self), entry)
             }
             #[inline(always)]
             unsafe fn load_half(self, from: *const $t) -> Self::Half {
                 // SAFETY: guaranteed by the caller.
-                unsafe { Simd::<$t>::load(self.half(), from) }
+                unsafe { Simd::<$t>::load(Avx2::from(self), from) }
             }
             #[inline(always)]
             unsafe fn store_half(self, to: *mut $t, v: Self::Half) {
                 // SAFETY: guaranteed by the caller.
-                unsafe { Simd::<$t>::store(self.half(), to, v) }
+                unsafe { Simd::<$t>::store(Avx2::from(self), to, v) }
             }
             #[inline(always)]
             fn mul_add_half(self, a: Self::Half, b: Self::Half, c: Self::Half) -> Self::Half {
-                Simd::<$t>::mul_add(self.half(), a, b, c)
+                Simd::<$t>::mul_add(Avx2::from(self), a, b, c)
             }
             #[inline(always)]
             fn add(self, a: Self::Vector, b: Self::Vector) -> Self::Vector {
