@@ -51,7 +51,6 @@ pub(super) struct IntegerProducts<'a> {
 #[derive(Debug)]
 pub(super) struct Screen {
     kernel: Vnni,
-    count: usize,
     width: usize,
     queries: Vec<i32>,
     /// Cancels the bias of the rows.
@@ -82,7 +81,6 @@ impl Screen {
         let padded = count.next_multiple_of(QUERIES);
         let mut screen = Self {
             kernel,
-            count,
             width,
             queries: vec![0; groups * padded],
             starts: vec![0; padded],
@@ -162,11 +160,12 @@ impl Screen {
         rows: impl ExactSizeIterator<Item = &'r [T]> + Clone,
         offsets: Option<&[T]>,
     ) -> Option<&[Candidate]> {
-        let scale = self.load(rows.clone())?;
+        let count = rows.len();
+        let scale = self.load(rows)?;
         let groups = self.width.div_ceil(ENTRIES);
         let mut lifted = [f32::NEG_INFINITY; BLOCK_ROWS];
         let (mut norm, mut error, mut offset) = (0.0f32, 0.0f32, 0.0f32);
-        for r in 0..rows.len() {
+        for r in 0..count {
             let (own_norm, own_error) = self.round(r, scale);
             norm = norm.max(own_norm);
             error = error.max(own_error);
@@ -184,10 +183,12 @@ impl Screen {
         let rounding = (self.width + 32) as f32 * f32::EPSILON;
         let per_norm = error + 2.0 * rounding * norm;
         let per_error = norm + error;
-        for q in 0..self.count {
-            let margin = per_norm * self.norms[q] + per_error * self.errors[q] + rounding * offset;
-            self.thresholds[q] = self.floors[q] - margin;
-            self.factors[q] = scale.unit * self.scales[q];
+        let bounds = self.floors.iter().zip(&self.norms).zip(&self.errors);
+        for (threshold, ((floor, q), f)) in self.thresholds.iter_mut().zip(bounds) {
+            *threshold = floor - (per_norm * q + per_error * f + rounding * offset);
+        }
+        for (factor, own) in self.factors.iter_mut().zip(&self.scales) {
+            *factor = scale.unit * own;
         }
         self.candidates.clear();
         let products = IntegerProducts {

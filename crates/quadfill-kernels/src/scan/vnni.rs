@@ -9,6 +9,7 @@ pub(super) struct Vnni {
     _detected: (),
 }
 
+#[expect(clippy::unused_self, reason = "it is the proof that the instructions exist")]
 impl Vnni {
     /// The instructions, if the machine has them and `backend` may use them.
     #[cfg(target_arch = "x86_64")]
