@@ -209,7 +209,7 @@ impl Model {
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let source = RowSource::new(rows, reading, n_jobs)?;
         let (columns, _) = source.look_up(&self.inner, self.inner.modes(), QueryValues::Ignored)?;
-        let data = data.map(Data::copy).transpose()?;
+        let data = data.map(Data::copy_in_memory).transpose()?;
         let pool = pool(n_jobs)?;
         let widths = py.detach(|| {
             let columns: Vec<&[u32]> = columns.iter().map(Vec::as_slice).collect();

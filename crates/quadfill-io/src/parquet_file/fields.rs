@@ -132,16 +132,12 @@ impl ParquetFile {
     }
 
     fn null(&self, column: usize, row: usize) -> ReadError {
-        ReadError::Null {
-            file: self.file.to_owned(),
-            row: row + 1,
-            column: self.column_name(column),
-        }
+        ReadError::Null { file: self.file.clone(), row: row + 1, column: self.column_name(column) }
     }
 
     fn unsupported(&self, column: usize, kind: &str) -> ReadError {
         ReadError::Unsupported {
-            file: self.file.to_owned(),
+            file: self.file.clone(),
             what: format!("column {} holds {kind}", self.column_name(column)),
             hint: "store it as integers, doubles or strings".to_owned(),
         }

@@ -18,7 +18,7 @@ pub fn data_files(source: &Path) -> Result<Vec<PathBuf>> {
     let no_files = |reason: String| ReadError::NoFiles { pattern: text.to_string(), reason };
     let found = glob::glob(&text).map_err(|error| no_files(error.msg.to_owned()))?;
     let mut files: Vec<PathBuf> =
-        found.filter_map(|file| file.ok()).filter(|file| file.is_file()).collect();
+        found.filter_map(std::result::Result::ok).filter(|file| file.is_file()).collect();
     if files.is_empty() {
         return Err(no_files("no file has such a name".to_owned()));
     }

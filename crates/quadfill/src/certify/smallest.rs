@@ -86,9 +86,9 @@ impl Smallest {
 
 fn steps<T: Real>(gradient: &GradientMatrix<'_, '_, T>) -> usize {
     match gradient.data.cells() {
-        0..=LARGE_DATA => STEPS,
-        ..=HUGE_DATA => STEPS_ON_LARGE_DATA,
-        _ => STEPS_ON_HUGE_DATA,
+        HUGE_DATA.. => STEPS_ON_HUGE_DATA,
+        cells if cells > LARGE_DATA => STEPS_ON_LARGE_DATA,
+        _ => STEPS,
     }
 }
 

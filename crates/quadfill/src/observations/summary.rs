@@ -55,7 +55,7 @@ impl Observations {
     /// Summarises the data on its own.
     pub fn summary(&self) -> Summary {
         Summary::of(self.modes(), &self.all_counts(), |see| {
-            self.values().iter().for_each(|&value| see(value))
+            self.values().iter().for_each(|&value| see(value));
         })
     }
 

@@ -322,7 +322,9 @@ fn update_numbers<const N: usize>(hash: &mut Xxh3, numbers: impl Iterator<Item =
 fn update_cells(hash: &mut Xxh3, data: &PackedObservations) {
     let mut block = Vec::new();
     data.for_each(|cell, value, weight| {
-        cell.iter().for_each(|label| block.extend_from_slice(&label.to_le_bytes()));
+        for label in cell {
+            block.extend_from_slice(&label.to_le_bytes());
+        }
         block.extend_from_slice(&value.to_le_bytes());
         block.extend_from_slice(&weight.to_le_bytes());
         if block.len() >= BLOCK {

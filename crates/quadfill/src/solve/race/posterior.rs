@@ -88,12 +88,11 @@ pub(super) fn start<T: Real>(
     let report = RaceReport::new(session, arena, &race.heats);
     let winner = propose::leader(&race.heats).expect("a race has heats");
     let affordable = budget.last / budget.whole_sweep(&winner.spec);
-    let (burn_in, fewest, most_chains) = match report.sample {
-        None => (BURN_IN, 1, CHAINS),
-        Some(_) => {
-            let chains = affordable as usize / (SHORT_BURN_IN + SHORT_RUN);
-            (SHORT_BURN_IN, SHORT_RUN, chains.clamp(1, CHAINS))
-        }
+    let (burn_in, fewest, most_chains) = if report.sample.is_some() {
+        let chains = affordable as usize / (SHORT_BURN_IN + SHORT_RUN);
+        (SHORT_BURN_IN, SHORT_RUN, chains.clamp(1, CHAINS))
+    } else {
+        (BURN_IN, 1, CHAINS)
     };
     // Those of all folds: each of them has learned from nearly all data.
     let chains: Vec<_> = race.leader.into_iter().flatten().take(most_chains).collect();
