@@ -246,7 +246,7 @@ fn broken_ones_are_refused() {
     };
     let with_version = |digit: u8| {
         let mut bytes = bytes.clone();
-        let key = br#"{\"version\":5"#;
+        let key = br#"{\"version\":6"#;
         let at = bytes.windows(key.len()).position(|part| part == key);
         bytes[at.unwrap() + key.len() - 1] = digit;
         bytes
@@ -269,12 +269,12 @@ fn broken_ones_are_refused() {
             "the checkpoint is broken (its checksum is wrong): remove it and fit without `resume`",
         ),
         (
-            with_version(b'6'),
-            "the checkpoint was written by another version of Quadfill (format 6, this one has 5): fit without `resume`",
+            with_version(b'7'),
+            "the checkpoint was written by another version of Quadfill (format 7, this one has 6): fit without `resume`",
         ),
         (
             with_version(b'1'),
-            "the checkpoint was written by another version of Quadfill (format 1, this one has 5): fit without `resume`",
+            "the checkpoint was written by another version of Quadfill (format 1, this one has 6): fit without `resume`",
         ),
         (
             safetensors_without_description(),

@@ -100,11 +100,10 @@ pub fn read_data(
 fn may_be_large(file: &Path, options: &ReadOptions) -> bool {
     // A row has four bytes or more, and packed archives are read whole anyway.
     const FEW: u64 = 1 << 28;
-    let about = std::fs::metadata(file);
-    let is_small = about.is_ok_and(|about| !about.is_file() || about.len() < FEW);
+    let is_big = std::fs::metadata(file).is_ok_and(|about| about.is_file() && about.len() >= FEW);
     let format = options.format.map_or_else(|| Format::of_name(file), Ok);
     let has_rows = matches!(format, Ok(Format::Delimited | Format::Tns | Format::Parquet));
-    !is_small
+    is_big
         && has_rows
         && Part::open(file, options)
             .is_ok_and(|part| !Storage::rows_fit(part.rows(), part.columns().count.clamp(2, 8)))

@@ -70,7 +70,7 @@ fn groups_of_line(line: &str) -> Vec<Group> {
     } else {
         return Vec::new();
     };
-    let inner = Path::new(root).join(path.trim_start_matches('/'));
+    let inner: PathBuf = Path::new(root).join(path.trim_start_matches('/')).components().collect();
     let folders = inner.ancestors().take_while(|folder| folder.starts_with(root));
     folders.map(|folder| Group { folder: folder.to_owned(), limit, used }).collect()
 }
