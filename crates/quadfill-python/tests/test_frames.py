@@ -199,8 +199,9 @@ def test_weights_as_a_column_or_an_array(ratings, settings):
 
 def test_many_files(tmp_path, ratings, settings, model):
     frame = pd.DataFrame(ratings)
-    for number in range(3):
-        frame.iloc[number::3].to_parquet(tmp_path / f"part-{number}.parquet")
+    # In their order, as text labels have the order in which they first occur.
+    for number, first in enumerate(range(0, len(frame), 100)):
+        frame.iloc[first : first + 100].to_parquet(tmp_path / f"part-{number}.parquet")
     for path in [tmp_path / "part-*.parquet", tmp_path]:
         fitted = TensorModel(**settings).fit(path)
         np.testing.assert_array_equal(fitted.predict(ratings), model.predict(ratings))

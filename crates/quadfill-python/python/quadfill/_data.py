@@ -131,7 +131,9 @@ def read(
 ) -> Data:
     """Read a file: delimited text (also `.gz`, `.zst`), Parquet, `.tns`, `.npy`, `.npz` or `.mat`.
 
-    The name of a folder reads all of its files, a pattern such as `part-*.parquet` those that match it. What is left out is detected from the file: the column of values by its name, times by theirs and by what they
+    The name of a folder reads all of its files, a pattern such as `part-*.parquet` those that match it.
+
+    What is left out is detected from the file: the column of values by its name, times by theirs and by what they
     hold. `modes` and `value` name columns, or count them from 1; `bins` cuts times, such as `{"time": "20w"}`, and
     None keeps them as labels. `missing` is the value of missing cells of a dense array, `mask` the path of a mask.
 
